@@ -296,10 +296,10 @@ type EventKind uint8
 
 // The events of stores.
 const (
-	Lost            EventKind = iota + 1 // a hold is gone
-	Revoked                              // an operator took a hold away
-	SubscriptionUp                       // signals arrive again
-	SubscriptionDown                     // waiting falls back to polling
+	Lost             EventKind = iota + 1 // a hold is gone
+	Revoked                               // an operator took a hold away
+	SubscriptionUp                        // signals arrive again
+	SubscriptionDown                      // waiting falls back to polling
 )
 
 // Host is a Store that keeps a record of its clients or tells events.
