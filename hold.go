@@ -1,0 +1,141 @@
+package holdfast
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// hold is what the store gave to one acquisition, and what this client knows of
+// it. It goes one way:
+//
+//	held ──► ended (cause) ──► released, or left to the reaper
+//
+// The deadline, a store that says it is gone, a revocation, MaxHold, Close and
+// Unlock end it. Only Unlock releases it; otherwise its TTL lets others in.
+type hold struct {
+	c       *Client
+	terms   terms
+	queue   *queue
+	values  context.Context // values of the call that acquired; never ends
+	granted time.Time       // when the reply arrived, on the client's clock
+	entry   entry[*hold]    // on the renewer's agenda
+
+	mu      sync.Mutex // guards the following
+	d       driver.Hold
+	span    span
+	cause   error     // why it ended; nil while held
+	handles []*handle // the live ones
+	orphan  bool      // no live handle can be reached
+	left    bool      // no longer the renewer's, the queue's, or Close's concern
+
+	renewal renewal
+	release release
+}
+
+// after is what must be called once no mutex is held: functions that cancel a
+// context, which may call into contexts of other leases, and observers.
+type after []func()
+
+func (a after) run() {
+	for _, f := range a {
+		f()
+	}
+}
+
+// ended returns why the hold ended, or nil while it is held. It looks at the
+// clock itself, since timers are late after the process was stopped.
+func (h *hold) ended() error {
+	now := h.c.clock.now()
+	h.mu.Lock()
+	then := h.endDue(now)
+	cause := h.cause
+	h.mu.Unlock()
+	then.run()
+	return cause
+}
+
+// endDue ends the hold if its time is over. Callers hold h.mu.
+func (h *hold) endDue(now time.Time) after {
+	at, cause := h.endsAt()
+	if h.cause != nil || now.Before(at) {
+		return nil
+	}
+	return h.endWith(cause)
+}
+
+// endsAt is when the hold ends unless renewed, and why.
+func (h *hold) endsAt() (time.Time, error) {
+	if h.terms.maxHold > 0 {
+		if most := h.granted.Add(h.terms.maxHold); most.Before(h.span.deadline) {
+			return most, ErrMaxHold
+		}
+	}
+	return h.span.deadline, ErrLost
+}
+
+// end ends the hold for a reason from outside: the store, an operator, Close.
+func (h *hold) end(cause error) {
+	h.mu.Lock()
+	var then after
+	if h.cause == nil {
+		then = h.endWith(cause)
+	}
+	h.mu.Unlock()
+	then.run()
+}
+
+// endWith records the cause and ends contexts and extensions.
+func (h *hold) endWith(cause error) after {
+	h.cause = cause
+	h.renewal.fail(cause)
+	var then after
+	for _, x := range h.handles {
+		then = append(then, x.end(cause)...)
+	}
+	if h.release.phase == kept && !h.orphan && len(h.handles) > 0 {
+		then = append(then, func() { h.tell(Lost, cause) })
+	}
+	return then
+}
+
+// leaked reports whether every lease of the hold became unreachable.
+func (h *hold) leaked() bool {
+	for _, x := range h.handles {
+		if !x.leaked.Load() {
+			return false
+		}
+	}
+	return len(h.handles) > 0
+}
+
+// remaining is how long the hold is still valid.
+func (h *hold) remaining() time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.span.deadline.Sub(h.c.clock.now())
+}
+
+func (h *hold) age() time.Duration { return h.c.clock.now().Sub(h.granted) }
+
+// leave ends the hold's part in the client: the renewer, the holds that Close
+// waits for, and the local queue, which may ask the store again.
+func (h *hold) leave(r driver.Released) {
+	h.mu.Lock()
+	first := !h.left
+	h.left = true
+	h.c.renewer.agenda.drop(&h.entry)
+	h.mu.Unlock()
+	if first {
+		h.c.forget(h)
+		h.c.queues.free(h, r)
+	}
+}
+
+func (h *hold) tell(kind EventKind, err error) {
+	h.c.tell(h.values, Event{
+		Kind: kind, Name: h.d.Name, Owner: shortOwner(h.d.Owner), Token: h.d.Token, Err: err, Held: h.age(),
+	})
+}

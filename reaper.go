@@ -1,0 +1,132 @@
+package holdfast
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// reaper gives back what the store granted, or may have granted, to nobody: an
+// attempt whose caller left, a release without an answer. One goroutine watches
+// over all of it, and each entry is forgotten at the latest when its TTL has
+// ended the hold anyway, so that a dead store cannot make the set grow for ever.
+type reaper struct {
+	c      *Client
+	agenda *agenda[*giveBack]
+	slots  chan struct{} // one token per request under way
+	left   gauge         // entries not finished
+	hurry  atomic.Bool   // the client closes: one try each, past their time
+}
+
+// giveBack is one owner to release. Only the reaper touches it after add.
+type giveBack struct {
+	entry     entry[*giveBack]
+	d         driver.Hold
+	values    context.Context
+	again     time.Time             // a copy of an acquire may arrive until then
+	until     time.Time             // then the TTL has ended it
+	confirmed func(driver.Released) // told once, or nil
+	failures  int
+}
+
+// reaperRequests is how many releases the reaper has under way at most.
+const reaperRequests = 8
+
+func newReaper(c *Client) *reaper {
+	r := &reaper{c: c, slots: make(chan struct{}, reaperRequests)}
+	r.agenda = newAgenda(clock{}, c.start, r.due)
+	return r
+}
+
+// newGiveBack releases d from the given time on, until the store confirms it
+// after again, at the latest until the time until.
+func newGiveBack(d driver.Hold, values context.Context, from, again, until time.Time, confirmed func(driver.Released)) *giveBack {
+	g := &giveBack{d: d, values: values, again: again, until: until, confirmed: confirmed}
+	if past := again.Add(d.TTL); past.After(until) && !again.IsZero() {
+		g.until = past
+	}
+	g.entry = entry[*giveBack]{at: from, value: g}
+	return g
+}
+
+func (r *reaper) add(g *giveBack) {
+	r.left.add(1)
+	r.agenda.set(&g.entry, g.entry.at, 0)
+}
+
+// due starts a release for each entry, as slots allow.
+func (r *reaper) due(gs []*giveBack) {
+	for _, g := range gs {
+		select {
+		case r.slots <- struct{}{}:
+		default:
+			r.agenda.set(&g.entry, time.Now().Add(jitter(20*time.Millisecond)), 0)
+			continue
+		}
+		if !r.c.start(func(context.Context) { defer func() { <-r.slots }(); r.try(g) }) {
+			<-r.slots
+			r.left.add(-1)
+		}
+	}
+}
+
+// try sends one release and decides what becomes of the entry.
+func (r *reaper) try(g *giveBack) {
+	sent := time.Now()
+	ctx, cancel := context.WithTimeout(g.values, min(r.c.timeout, max(g.d.TTL/3, time.Millisecond)))
+	released, err := r.c.store.Release(ctx, g.d)
+	cancel()
+	now := time.Now()
+	switch {
+	case err == nil && sent.Before(g.again):
+		r.tell(g, released)
+		r.agenda.set(&g.entry, g.again, 0)
+	case err == nil:
+		r.tell(g, released)
+		r.left.add(-1)
+	case !now.Before(g.until), r.hurry.Load() && !sent.Before(g.again):
+		r.left.add(-1)
+	default:
+		g.failures++
+		r.agenda.set(&g.entry, earlier(now.Add(backoff(g.failures)), g.until), 0)
+	}
+}
+
+func (r *reaper) tell(g *giveBack, released driver.Released) {
+	if g.confirmed != nil {
+		g.confirmed(released)
+		g.confirmed = nil
+		return
+	}
+	if released.Freed {
+		r.c.tell(g.values, Event{Kind: GivenBack, Name: g.d.Name, Owner: shortOwner(g.d.Owner), Token: g.d.Token})
+	}
+}
+
+// drain waits until nothing is left to give back, giving up on an entry after
+// one failed try past its time, or until ctx ends.
+func (r *reaper) drain(ctx context.Context) error {
+	r.hurry.Store(true)
+	return r.left.wait(ctx)
+}
+
+// backoff is the pause after the nth failure in a row: about 50 ms, doubling up
+// to about a second.
+func backoff(n int) time.Duration {
+	return jitter(min(50*time.Millisecond<<min(n-1, 10), time.Second))
+}
+
+// jitter spreads d over [d/2, 3d/2), so that clients do not move in step.
+func jitter(d time.Duration) time.Duration {
+	return d/2 + rand.N(d)
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
