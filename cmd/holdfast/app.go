@@ -1,0 +1,110 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// run executes the program with args and returns its exit code.
+func run(args []string) int {
+	u := newUI(os.Stderr)
+	u.json = slices.Contains(ownArgs(args), "--json") // so that a bad flag is told in JSON too
+	root := newApp(u)
+	root.SetArgs(args)
+	err := root.Execute()
+	u.clear()
+	var coded *exitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &coded) && coded.err == nil:
+		return coded.code
+	case !errors.As(err, &coded):
+		err = &exitError{code: exitUsage, err: fmt.Errorf("%w: see holdfast --help", err)} // what cobra itself found
+	}
+	u.fail(err)
+	return exitCode(err)
+}
+
+// ownArgs are the arguments before "--".
+func ownArgs(args []string) []string {
+	if i := slices.Index(args, "--"); i >= 0 {
+		return args[:i]
+	}
+	return args
+}
+
+func newApp(u *ui) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "holdfast",
+		Short: "Run commands under a distributed lock",
+		Long: `Holdfast runs a command while it holds a lock, so that only one of many
+processes or machines runs it at a time.`,
+		Example: `  holdfast run backup -- ./backup.sh             wait for the lock, then run
+  holdfast run --no-wait backup -- ./backup.sh   run only if nobody else does
+  holdfast help run                              flags, exit codes, more examples`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          noArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetErr(os.Stderr)
+	root.SetOut(os.Stdout)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
+	root.AddCommand(newRun(u), newVersion())
+	return root
+}
+
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		return usagef("there is no command %q: did you mean %q?", args[0], near[0])
+	}
+	return usagef("there is no command %q: to run it under a lock write holdfast run NAME -- %s", args[0], args[0])
+}
+
+func newVersion() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(c.OutOrStdout(), "holdfast %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
+}
+
+func version() string {
+	if b, ok := debug.ReadBuildInfo(); ok && b.Main.Version != "" {
+		return b.Main.Version
+	}
+	return "(devel)"
+}
+
+// flagError says what is wrong with a flag: the value, the rule, the remedy.
+func flagError(err error) error {
+	var value *pflag.InvalidValueError
+	var need *pflag.ValueRequiredError
+	var unknown *pflag.NotExistError
+	switch {
+	case errors.As(err, &value) && value.GetFlag().Value.Type() == "bool":
+		return usagef("--%s %q is neither true nor false: leave the value out", value.GetFlag().Name, value.GetValue())
+	case errors.As(err, &value):
+		return usagef("--%s %q %w", value.GetFlag().Name, value.GetValue(), value.Unwrap())
+	case errors.As(err, &need):
+		return usagef("--%s needs a value: write --%[1]s %s", need.GetFlag().Name, need.GetFlag().Value.Type())
+	case errors.As(err, &unknown):
+		return usagef("%w: holdfast help run lists the flags; flags of the command come after --", err)
+	}
+	return usagef("%w: holdfast help run lists the flags", err)
+}

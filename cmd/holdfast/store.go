@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"os/user"
+	"strings"
+	"sync/atomic"
+
+	"github.com/holdfast-go/holdfast"
+	_ "github.com/holdfast-go/holdfast/store/memstore"    // memory:
+	_ "github.com/holdfast-go/holdfast/store/sqlitestore" // sqlite:
+)
+
+const (
+	defaultStore = "sqlite:"
+	systemStore  = "sqlite:?system=true"
+)
+
+// hostRoot is where signs of a container are looked for.
+var hostRoot fs.FS = os.DirFS("/")
+
+// store is the place where the lock lives.
+type store struct {
+	client   *holdfast.Client
+	scope    string   // of an embedded store: who shares it
+	cautions []string // what is odd about it
+}
+
+// openStore connects. Cautions are kept for warn, since a nested run has nothing
+// to add to what the outer one said.
+func openStore(ctx context.Context, o *options, u *ui, label string) (*store, error) {
+	where := o.url()
+	s := &store{cautions: o.cautions(where)}
+	for _, secret := range secrets(where) {
+		u.hide(secret)
+	}
+	client, err := holdfast.Open(ctx, where, &holdfast.Options{Label: label, Observer: observer(u)})
+	if err != nil {
+		return nil, err
+	}
+	s.client, s.scope = client, scopeOf(client, where)
+	return s, nil
+}
+
+func (s *store) warn(u *ui) {
+	for _, c := range s.cautions {
+		u.warn("%s", c)
+	}
+}
+
+// close ends what the client runs; its lock was released before.
+func (s *store) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	s.client.Close(ctx)
+}
+
+// url is where the lock lives.
+func (o *options) url() string {
+	switch {
+	case o.system:
+		return systemStore
+	case o.store == "":
+		return defaultStore
+	}
+	return o.store
+}
+
+// cautions are the traps of a store that the caller may not have seen.
+func (o *options) cautions(where string) (list []string) {
+	if o.storeFromFlag && len(secrets(where)) > 0 {
+		list = append(list, "the password in --store shows in the list of processes: put the URL into HOLDFAST_STORE instead")
+	}
+	if strings.HasPrefix(where, "memory:") {
+		list = append(list, "memory: lives in this process and excludes nobody else: use sqlite: for this machine")
+	}
+	if (o.system || o.store == "") && inContainer(hostRoot) {
+		list = append(list, "this looks like a container, whose embedded store excludes nobody outside it: "+
+			"share a folder with --store sqlite:/path on a volume, or name a server with --store")
+	}
+	return list
+}
+
+// secrets returns the parts of a store URL that must never be shown.
+func secrets(where string) (list []string) {
+	u, err := url.Parse(where)
+	if err != nil {
+		return nil // Open refuses it, and shows no more than its scheme
+	}
+	if p, ok := u.User.Password(); ok {
+		list = append(list, p, url.QueryEscape(p), url.PathEscape(p))
+	}
+	for key, values := range u.Query() {
+		if key = strings.ToLower(key); strings.Contains(key, "pass") || strings.Contains(key, "secret") || strings.Contains(key, "token") {
+			list = append(list, values...)
+		}
+	}
+	return list
+}
+
+// scopeOf says who shares an embedded store: processes of which user, by which
+// folder.
+func scopeOf(client *holdfast.Client, where string) string {
+	if client.Store() != "sqlite" {
+		return ""
+	}
+	who := "this machine"
+	if where != systemStore {
+		who = "user " + userName()
+	}
+	return fmt.Sprintf("%s, %s", who, where)
+}
+
+func userName() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return fmt.Sprint(os.Getuid())
+}
+
+// observer tells what happens to the lock while the command runs: everything in
+// JSON, and for people the first renewal that failed.
+func observer(u *ui) func(context.Context, holdfast.Event) {
+	var failed atomic.Bool
+	return func(_ context.Context, e holdfast.Event) {
+		switch e.Kind {
+		case holdfast.RenewalFailed:
+			if first := failed.CompareAndSwap(false, true); first && !u.json {
+				u.warn("a renewal of lock %q failed and is tried again until the lock ends: %v", e.Name, e.Err)
+			}
+		case holdfast.RenewedLate, holdfast.GivenBack, holdfast.SubscriptionUp, holdfast.SubscriptionDown:
+		default:
+			return // told by run itself, with more to say
+		}
+		u.tell(event{Event: strings.ReplaceAll(e.Kind.String(), " ", "_"), Name: e.Name, Token: e.Token, Message: text(e.Err)})
+	}
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
