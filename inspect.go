@@ -46,6 +46,7 @@ func (c *Client) holder(ctx context.Context, name string) (Holder, error) {
 	if err != nil {
 		return Holder{}, err
 	}
+	c.contacted.Store(true)
 	if len(hs) == 0 {
 		return Holder{}, errFree
 	}

@@ -1,0 +1,167 @@
+package holdfast_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
+)
+
+// networks are ways in which a store's requests and replies fare. Delays are
+// multiples of 20 ms, so that a cancellation every 10 ms meets each await point
+// of a call both on an edge and between two.
+var networks = map[string]func(r *rand.Rand) drivertest.Fault{
+	"fair": func(*rand.Rand) drivertest.Fault { return drivertest.Fault{} },
+	"slow": func(*rand.Rand) drivertest.Fault {
+		return drivertest.Fault{Before: 20 * time.Millisecond, After: 20 * time.Millisecond}
+	},
+	"loses requests": func(r *rand.Rand) drivertest.Fault {
+		return drivertest.Fault{Before: 20 * time.Millisecond, LoseRequest: r.IntN(2) == 0}
+	},
+	"loses replies": func(r *rand.Rand) drivertest.Fault {
+		return drivertest.Fault{Before: 20 * time.Millisecond, LoseReply: r.IntN(2) == 0}
+	},
+	"duplicates": func(r *rand.Rand) drivertest.Fault {
+		return drivertest.Fault{Before: 20 * time.Millisecond, Again: []time.Duration{
+			time.Duration(r.IntN(10)) * 20 * time.Millisecond,
+			time.Duration(r.IntN(100)) * 20 * time.Millisecond,
+		}}
+	},
+	"anything": func(r *rand.Rand) drivertest.Fault {
+		f := drivertest.Fault{
+			Before:    time.Duration(r.IntN(4)) * 20 * time.Millisecond,
+			After:     time.Duration(r.IntN(4)) * 20 * time.Millisecond,
+			LoseReply: r.IntN(4) == 0, LoseRequest: r.IntN(4) == 0,
+		}
+		if r.IntN(3) == 0 {
+			f.Again = []time.Duration{time.Duration(r.IntN(50)) * 20 * time.Millisecond}
+		}
+		return f
+	},
+}
+
+// Whenever a caller leaves Lock or Do, it is gone at once, and a while later so
+// is everything that it had asked for.
+func TestCancelAnywhere(t *testing.T) {
+	for name, network := range networks {
+		for _, held := range []bool{false, true} {
+			for at := time.Duration(0); at <= 300*time.Millisecond; at += 10 * time.Millisecond {
+				t.Run(fmt.Sprintf("%s/held=%v/%v", name, held, at), func(t *testing.T) {
+					inBubble(t, func(w *world) { cancelAt(w, network, held, at) })
+				})
+			}
+		}
+	}
+}
+
+const cancelTTL = 3 * time.Second
+
+func cancelAt(w *world, network func(*rand.Rand) drivertest.Fault, held bool, at time.Duration) {
+	if held { // somebody else has it for part of the time
+		l := w.lock(w.open(nil), "k", nil)
+		time.AfterFunc(110*time.Millisecond, func() { l.Unlock() })
+	}
+	idle := runtime.NumGoroutine()
+	a := w.open(nil)
+	a.Holder(w.Context(), "k") // any answer will do for the first contact
+	a.net.Plan(func(c drivertest.Call) drivertest.Fault {
+		return network(rand.New(rand.NewPCG(uint64(c.N), uint64(at))))
+	})
+
+	calls := map[string]func(context.Context, *holdfast.Mutex) error{
+		"Lock": func(ctx context.Context, m *holdfast.Mutex) error {
+			l, err := m.Lock(ctx)
+			if err == nil {
+				<-ctx.Done()
+				go l.Unlock()
+			}
+			return err
+		},
+		"TryLock": func(ctx context.Context, m *holdfast.Mutex) error {
+			l, err := m.TryLock(ctx)
+			if err == nil {
+				go l.Unlock()
+			}
+			return err
+		},
+		"Lock again": func(ctx context.Context, m *holdfast.Mutex) error {
+			_, err := m.Lock(ctx)
+			return err // and forgets the lease: the TTL must end it
+		},
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	returned := make(chan string, len(calls))
+	for what, call := range calls {
+		m := a.Mutex("k", &holdfast.MutexOptions{TTL: cancelTTL, NoRenew: true})
+		go func() {
+			call(ctx, m)
+			returned <- what
+		}()
+	}
+	time.Sleep(at)
+	synctest.Wait()
+	cancel()
+	asked := time.Now()
+	for range calls {
+		what := <-returned
+		if late := time.Since(asked); late > 0 {
+			w.Errorf("%s returned %v after its context ended", what, late)
+		}
+	}
+	time.Sleep(3*cancelTTL + time.Second) // NotAfter + TTL, and the last copies
+	synctest.Wait()
+	if n := a.Holds(); n > 0 {
+		w.Errorf("%d holds are left", n)
+	}
+	if n := a.GiveBacks(); n > 0 {
+		w.Errorf("%d give-backs are left", n)
+	}
+	if n := a.Queues(); n > 0 {
+		w.Errorf("%d local queues are left", n)
+	}
+	if !w.free("k") {
+		w.Error("the name is still taken")
+	}
+	// The renewer's and the reaper's goroutines are the client's until Close.
+	if n := runtime.NumGoroutine() - idle; n > 2 {
+		w.Errorf("%d goroutines are left", n)
+	}
+}
+
+// Do whose context ends while it waits does not run its function; while it
+// works, the function's context ends.
+func TestCancelDo(t *testing.T) {
+	for at := time.Duration(0); at <= 200*time.Millisecond; at += 10 * time.Millisecond {
+		t.Run(at.String(), func(t *testing.T) {
+			inBubble(t, func(w *world) {
+				a := w.open(nil)
+				a.net.Plan(func(drivertest.Call) drivertest.Fault {
+					return drivertest.Fault{Before: 40 * time.Millisecond, After: 40 * time.Millisecond}
+				})
+				ctx, cancel := context.WithTimeout(context.Background(), at)
+				defer cancel()
+				ran := false
+				err := a.Do(ctx, "k", func(ctx context.Context, l *holdfast.Lease) error {
+					ran = true
+					<-ctx.Done()
+					return ctx.Err()
+				})
+				w.is(err, context.DeadlineExceeded)
+				if want := at > 80*time.Millisecond; ran != want {
+					w.Errorf("ran = %v, want %v", ran, want)
+				}
+				time.Sleep(10 * time.Second)
+				synctest.Wait()
+				if !w.free("k") || a.GiveBacks() > 0 {
+					w.Error("the name is still taken")
+				}
+			})
+		})
+	}
+}
