@@ -2,13 +2,16 @@ package drivertest
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// renewal is the answer for one hold.
-type renewal struct {
+// reply is the answer for one hold.
+type reply struct {
 	i   int
 	v   driver.Validity
 	err error
@@ -20,7 +23,7 @@ type renewal struct {
 func (f *Faulty) Renew(ctx context.Context, hs []driver.Hold, done func(int, driver.Validity, error)) {
 	sent := time.Now()
 	n := f.number()
-	answers := make(chan renewal, len(hs))
+	answers := make(chan reply, len(hs))
 	var plain []int
 	for i, h := range hs {
 		fault := f.record(Call{N: n, Method: Renew, Name: h.Name, Owner: h.Owner, Hold: h})
@@ -43,17 +46,17 @@ func (f *Faulty) Renew(ctx context.Context, hs []driver.Hold, done func(int, dri
 }
 
 // renew sends the holds at the given places in one request.
-func (f *Faulty) renew(ctx context.Context, hs []driver.Hold, at []int, fault Fault, answers chan<- renewal) {
+func (f *Faulty) renew(ctx context.Context, hs []driver.Hold, at []int, fault Fault, answers chan<- reply) {
 	batch := make([]driver.Hold, len(at))
 	for j, i := range at {
 		batch[j] = hs[i]
 	}
 	go func() {
-		as, err := carry(ctx, f, fault, func(ctx context.Context) ([]renewal, error) {
+		as, err := carry(ctx, f, fault, func(ctx context.Context) ([]reply, error) {
 			return renewAll(ctx, f.inner, batch), nil
 		})
 		for j, i := range at {
-			a := renewal{i: i, err: err}
+			a := reply{i: i, err: err}
 			if err == nil {
 				a.v, a.err = as[j].v, as[j].err
 			}
@@ -62,16 +65,22 @@ func (f *Faulty) renew(ctx context.Context, hs []driver.Hold, at []int, fault Fa
 	}()
 }
 
+// errUnreported stands for the answer that a store did not give.
+var errUnreported = errors.New("Renew returned without calling done")
+
 // renewAll collects the answers to one Renew, in the order of hs.
-func renewAll(ctx context.Context, s driver.Store, hs []driver.Hold) []renewal {
-	answers := make(chan renewal, len(hs))
-	s.Renew(ctx, hs, func(i int, v driver.Validity, err error) {
-		answers <- renewal{i, v, err}
-	})
-	close(answers)
-	as := make([]renewal, len(hs))
-	for a := range answers {
-		as[a.i] = a
+func renewAll(ctx context.Context, s driver.Store, hs []driver.Hold) []reply {
+	var mu sync.Mutex // protects as
+	as := make([]reply, len(hs))
+	for i := range as {
+		as[i] = reply{i: i, err: errUnreported}
 	}
-	return as
+	s.Renew(ctx, hs, func(i int, v driver.Validity, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		as[i] = reply{i, v, err}
+	})
+	mu.Lock()
+	defer mu.Unlock()
+	return slices.Clone(as)
 }
