@@ -20,17 +20,17 @@ func run(args []string) int {
 	root.SetArgs(args)
 	err := root.Execute()
 	u.clear()
-	var coded *exitError
-	switch {
-	case err == nil:
+	if err == nil {
 		return 0
-	case errors.As(err, &coded) && coded.err == nil:
-		return coded.code
-	case !errors.As(err, &coded):
-		err = &exitError{code: exitUsage, err: fmt.Errorf("%w: see holdfast --help", err)} // what cobra itself found
 	}
-	u.fail(err)
-	return exitCode(err)
+	var coded *exitError
+	if !errors.As(err, &coded) { // what cobra itself found
+		coded = &exitError{code: exitUsage, err: fmt.Errorf("%w: see holdfast --help", err)}
+	}
+	if coded.err != nil {
+		u.fail(coded)
+	}
+	return coded.code
 }
 
 // ownArgs are the arguments before "--".
@@ -52,8 +52,10 @@ processes or machines runs it at a time.`,
   holdfast help run                              flags, exit codes, more examples`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          noArgs,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+
+		SuggestionsMinimumDistance: 2,
+		Args:                       noArgs,
+		RunE:                       func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetErr(os.Stderr)
 	root.SetOut(os.Stdout)

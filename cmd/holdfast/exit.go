@@ -87,3 +87,20 @@ func exitCode(err error) int {
 	}
 	return exitUnavailable
 }
+
+// withCode settles the code that err stands for.
+func withCode(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &exitError{code: exitCode(err), err: wordsOf(err)}
+}
+
+// wordsOf is nil for an error that is only a code.
+func wordsOf(err error) error {
+	var coded *exitError
+	if errors.As(err, &coded) && coded.err == nil {
+		return nil
+	}
+	return err
+}

@@ -38,9 +38,9 @@ func newRun(u *ui) *cobra.Command {
 		ValidArgsFunction:     completeRun,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := r.read(c, args); err != nil {
-				return err
+				return withCode(err)
 			}
-			return r.run()
+			return withCode(r.run())
 		},
 	}
 	r.opts.register(c)
@@ -150,7 +150,7 @@ func (r *runner) lock(ctx context.Context) (*holdfast.Lease, error) {
 	start := time.Now()
 	lease, err := r.take(ctx, m)
 	if err == nil {
-		r.ui.tell(event{Event: "acquired", Name: r.name, Token: lease.Token(), Waited: time.Since(start).Seconds()})
+		r.ui.tell(event{Event: "acquired", Name: r.name, Token: lease.Token(), Waited: seconds(time.Since(start))})
 		return lease, nil
 	}
 	if ctx.Err() == nil && errors.Is(err, holdfast.ErrHeld) {
@@ -172,7 +172,7 @@ func (r *runner) take(ctx context.Context, m *holdfast.Mutex) (*holdfast.Lease, 
 func (r *runner) isHeld(ctx context.Context, err error, waited time.Duration) error {
 	code := r.opts.heldCode(exitCode(err))
 	h := r.whoHolds(ctx, err)
-	r.ui.tell(event{Event: "held", Name: r.name, Holder: h, Waited: waited.Seconds(), Code: &code})
+	r.ui.tell(event{Event: "held", Name: r.name, Holder: h, Waited: seconds(waited), Code: &code})
 	if !r.ui.json {
 		r.ui.say("held", true, "lock %q is %s: %s; %s did not run", r.name, h, r.patience(waited), r.argv[0])
 	}
@@ -237,7 +237,7 @@ func (r *runner) work(e entry) error {
 // hide unless --on-lost warn says so.
 func (r *runner) finish(l *holdfast.Lease, code int, cut bool, took time.Duration) error {
 	if !cut {
-		r.ui.tell(event{Event: "exited", Name: r.name, Code: &code, Held: took.Seconds()})
+		r.ui.tell(event{Event: "exited", Name: r.name, Code: &code, Held: seconds(took)})
 	}
 	err := l.Unlock()
 	switch {

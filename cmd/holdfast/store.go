@@ -2,17 +2,15 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
-	"os/user"
 	"strings"
 	"sync/atomic"
 
 	"github.com/holdfast-go/holdfast"
-	_ "github.com/holdfast-go/holdfast/store/memstore"    // memory:
-	_ "github.com/holdfast-go/holdfast/store/sqlitestore" // sqlite:
+	_ "github.com/holdfast-go/holdfast/store/memstore" // memory:
+	"github.com/holdfast-go/holdfast/store/sqlitestore"
 )
 
 const (
@@ -42,7 +40,7 @@ func openStore(ctx context.Context, o *options, u *ui, label string) (*store, er
 	if err != nil {
 		return nil, err
 	}
-	s.client, s.scope = client, scopeOf(client, where)
+	s.client, s.scope = client, scopeOf(where)
 	return s, nil
 }
 
@@ -104,22 +102,15 @@ func secrets(where string) (list []string) {
 
 // scopeOf says who shares an embedded store: processes of which user, by which
 // folder.
-func scopeOf(client *holdfast.Client, where string) string {
-	if client.Store() != "sqlite" {
+func scopeOf(where string) string {
+	if !strings.HasPrefix(where, defaultStore) {
 		return ""
 	}
-	who := "this machine"
-	if where != systemStore {
-		who = "user " + userName()
+	scope, err := sqlitestore.Describe(where)
+	if err != nil {
+		return "" // Open has refused it
 	}
-	return fmt.Sprintf("%s, %s", who, where)
-}
-
-func userName() string {
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	return fmt.Sprint(os.Getuid())
+	return scope
 }
 
 // observer tells what happens to the lock while the command runs: everything in

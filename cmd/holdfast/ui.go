@@ -166,3 +166,6 @@ func printable(r rune) rune {
 	}
 	return r
 }
+
+// seconds is a time for machines, to the millisecond.
+func seconds(d time.Duration) float64 { return float64(d.Milliseconds()) / 1000 }

@@ -94,5 +94,5 @@ func (w *watch) tell(h *holder, waited time.Duration) {
 		return
 	}
 	w.last, w.told = *h, true
-	w.ui.tell(event{Event: "waiting", Name: w.name, Holder: h, Waited: waited.Seconds(), Message: w.scope})
+	w.ui.tell(event{Event: "waiting", Name: w.name, Holder: h, Waited: seconds(waited), Message: w.scope})
 }

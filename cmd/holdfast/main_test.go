@@ -1,0 +1,48 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain makes this binary stand in for the program and for small commands
+// that run under it, so that scripts and tests run real processes.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"holdfast": program,
+		"hold":     tool(hold),
+		"beat":     tool(beat),
+		"stamp":    tool(stamp),
+		"trap":     tool(trap),
+	})
+}
+
+// program is main, with the signs of a container replaced.
+func program() {
+	hostRoot = os.DirFS(os.Getenv("TEST_ROOT"))
+	main()
+}
+
+// TestScripts runs testdata/*.txt, which specify the command.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("HOME", e.WorkDir+"/home")
+			e.Setenv("XDG_STATE_HOME", e.WorkDir+"/state")
+			e.Setenv("TEST_ROOT", e.WorkDir+"/root")
+			return os.MkdirAll(e.WorkDir+"/root", 0o755)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"waitfile": scriptWaitFile,
+			"waitgrep": scriptWaitGrep,
+			"sig":      scriptSignal,
+			"exit":     scriptExit,
+			"lines":    scriptLines,
+		},
+	})
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/creack/pty"
+)
+
+// onTerminal starts r on a terminal of its own and collects what it shows.
+func (r *proc) onTerminal() *os.File {
+	r.t.Helper()
+	r.Stdout, r.Stderr = nil, nil
+	tty, err := pty.StartWithSize(r.Cmd, &pty.Winsize{Rows: 24, Cols: 200})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		_, _ = io.Copy(&r.out, tty) // ends with the last process on the terminal
+	}()
+	r.t.Cleanup(func() {
+		_ = tty.Close()
+		<-read
+	})
+	r.follow()
+	return tty
+}
+
+func (r *proc) typeIn(tty *os.File, keys string) {
+	r.t.Helper()
+	if _, err := io.WriteString(tty, keys); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (p *place) awaitShown(r *proc, text string) {
+	p.t.Helper()
+	p.await(fmt.Sprintf("the terminal shows %q; it shows %q", text, r.out.String()), func() bool {
+		return strings.Contains(r.out.String(), text)
+	})
+}
+
+// A command may read the terminal: it is in the foreground, and afterwards the
+// caller is again.
+func TestCommandReadsTheTerminal(t *testing.T) {
+	p := newPlace(t)
+	r := p.command("sh", "-c", `holdfast run job -- sh -c 'echo ready; read x; echo "first $x"'; read y; echo "then $y"`)
+	tty := r.onTerminal()
+	p.awaitShown(r, "ready")
+	r.typeIn(tty, "one\n")
+	p.awaitShown(r, "first one")
+	r.typeIn(tty, "two\n")
+	p.awaitShown(r, "then two")
+	r.wantEnd(0)
+}
+
+// ^C at a terminal reaches a command in the foreground once, as it would
+// without us. What it does about further ones is its own affair.
+func TestInterruptKeyReachesTheCommandOnce(t *testing.T) {
+	p := newPlace(t)
+	r := p.holdfast("job", "--", "trap", "up", "log")
+	tty := r.onTerminal()
+	pid := p.awaitPid("up")
+	r.typeIn(tty, "\x03")
+	p.awaitFile("log")
+	r.signal(syscall.SIGUSR1) // passed on after anything that came before
+	r.typeIn(tty, "\x03")
+	want := fmt.Sprintf("%v\n%v\n%v\n", syscall.SIGINT, syscall.SIGUSR1, syscall.SIGINT)
+	p.await("two interrupts", func() bool {
+		return strings.Count(p.read("log"), "interrupt") >= 2 && strings.Contains(p.read("log"), "user")
+	})
+	if err := syscall.Kill(pid, syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	r.wantEnd(0)
+	if got := strings.Count(p.read("log"), "interrupt"); got != 2 {
+		t.Errorf("the command got\n%swant something like\n%s", p.read("log"), want)
+	}
+}
+
+// A command that reads something else is not in the foreground: ^C comes to us,
+// reaches it once, and the second one kills.
+func TestSecondInterruptKeyKills(t *testing.T) {
+	p := newPlace(t)
+	r := p.command("sh", "-c", `exec holdfast run job -- env trap up log </dev/null`)
+	tty := r.onTerminal()
+	p.awaitFile("up")
+	r.typeIn(tty, "\x03")
+	p.awaitFile("log")
+	r.typeIn(tty, "\x03")
+	r.wantEnd(exitSignal + int(syscall.SIGKILL))
+	if got, want := p.read("log"), fmt.Sprintln(syscall.SIGINT); got != want {
+		t.Errorf("the command got %q, want %q", got, want)
+	}
+}
+
+// ^Z stops the command and us, so that a shell can take over, and fg continues
+// both, in the foreground.
+func TestStopKeyIsJobControl(t *testing.T) {
+	p := newPlace(t)
+	r := p.command("bash", "--norc", "-i")
+	r.Env = append(r.Env, "PS1=$ ", "HISTFILE=")
+	tty := r.onTerminal()
+	p.awaitShown(r, "$ ")
+	r.typeIn(tty, "holdfast run job -- sh -c 'echo $$ >pid; read x; echo \"got $x\"'\n")
+	pid := p.awaitPid("pid")
+	p.await("it reads", func() bool { return stateOf(pid) == 'S' })
+	r.typeIn(tty, "\x1a")
+	p.awaitShown(r, "Stopped")
+	if stateOf(pid) != 'T' {
+		t.Fatalf("the command is in state %c, want stopped", stateOf(pid))
+	}
+	r.typeIn(tty, "echo shell $((6*7))\n")
+	p.awaitShown(r, "shell 42")
+	r.typeIn(tty, "fg\n")
+	p.await("it goes on", func() bool { return stateOf(pid) == 'S' })
+	r.typeIn(tty, "word\n")
+	p.awaitShown(r, "got word")
+	r.typeIn(tty, "exit 3\n")
+	r.wantEnd(3)
+}
+
+// Without a shell that could continue it, a stopped command goes on by itself.
+func TestStopKeyWithoutAShell(t *testing.T) {
+	p := newPlace(t)
+	r := p.holdfast("job", "--", "sh", "-c", "echo $$ >pid; read x; echo \"got $x\"")
+	tty := r.onTerminal()
+	pid := p.awaitPid("pid")
+	p.await("it reads", func() bool { return stateOf(pid) == 'S' })
+	r.typeIn(tty, "\x1a")
+	p.await("it goes on", func() bool { return stateOf(pid) == 'S' })
+	r.typeIn(tty, "word\n")
+	p.awaitShown(r, "got word")
+	r.wantEnd(0)
+}
+
+// In the background of a shell a command runs on, and is stopped with us when it
+// wants the terminal; fg gives it the terminal.
+func TestBackgroundJobGetsTheTerminalByFg(t *testing.T) {
+	p := newPlace(t)
+	r := p.command("bash", "--norc", "-i")
+	r.Env = append(r.Env, "PS1=$ ", "HISTFILE=")
+	tty := r.onTerminal()
+	p.awaitShown(r, "$ ")
+	r.typeIn(tty, "holdfast run job -- sh -c 'echo $$ >pid; read x; echo \"got $x\"' &\n")
+	pid := p.awaitPid("pid")
+	p.await("it is stopped for wanting the terminal", func() bool { return stateOf(pid) == 'T' && stateOf(parent(pid)) == 'T' })
+	r.typeIn(tty, "fg\n")
+	p.await("it goes on", func() bool { return stateOf(pid) == 'S' })
+	r.typeIn(tty, "word\n")
+	p.awaitShown(r, "got word")
+	r.typeIn(tty, "exit 3\n")
+	r.wantEnd(3)
+}
+
+// On a terminal a wait shows who holds the lock, since when, for how long it has
+// waited, and who shares the store.
+func TestWaitingShowsTheHolder(t *testing.T) {
+	p := newPlace(t)
+	holder := p.holdfast("--label", "night shift", "job", "--", "hold", "up", "stop").start()
+	p.awaitFile("up")
+	r := p.holdfast("job", "--", "echo", "mine")
+	r.onTerminal()
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.awaitShown(r, fmt.Sprintf(`for "job", held by pid %d on %s (holdfast night shift) since `, holder.Process.Pid, host))
+	p.awaitShown(r, p.state())
+	p.await("it is updated", func() bool { return strings.Count(r.out.String(), "waiting ") >= 2 })
+	p.write("stop", "now")
+	p.awaitShown(r, "mine")
+	r.wantEnd(0)
+	if strings.Contains(r.out.String(), "\n"+prefix) {
+		t.Errorf("the line was not written in place:\n%q", r.out.String())
+	}
+}
+
+// --quiet shows nothing, on a terminal too.
+func TestQuietWaitShowsNothing(t *testing.T) {
+	p := newPlace(t)
+	holder := p.holdfast("job", "--", "hold", "up", "stop").start()
+	p.awaitFile("up")
+	r := p.holdfast("--quiet", "--wait", "1500ms", "job", "--", "echo", "mine")
+	r.onTerminal()
+	r.wantEnd(exitTimeout)
+	p.write("stop", "now")
+	holder.wantEnd(0)
+	if r.out.String() != "" {
+		t.Errorf("it showed %q", r.out.String())
+	}
+}
