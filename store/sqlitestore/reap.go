@@ -1,0 +1,82 @@
+package sqlitestore
+
+import (
+	"context"
+	"time"
+)
+
+// sweepEvery is how often, over all clients, the dead whom nobody asks about are
+// looked for.
+const sweepEvery = time.Hour
+
+// reap removes everything of a client that is dead, and tells those who wait for
+// its names. It reports whether the client was dead: if so the name that it held
+// may be free now.
+func (st *session) reap(ctx context.Context, id string) bool {
+	if id == "" || id == st.live.id {
+		return false
+	}
+	c := st.store.place.dead(id)
+	if c == nil {
+		return false
+	}
+	if st.erase(ctx, id) != nil {
+		_ = c.file.Close()
+		return false
+	}
+	c.bury()
+	return true
+}
+
+func (st *session) erase(ctx context.Context, id string) error {
+	var names []string
+	err := st.db.write(ctx, func(q *queries) (err error) {
+		if names, err = q.strings("awaited", id); err != nil {
+			return err
+		}
+		for _, n := range names {
+			if err := q.exec("signal", n); err != nil {
+				return err
+			}
+		}
+		return q.exec("unregister", id)
+	})
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		st.store.place.touch(bucket(n))
+	}
+	return nil
+}
+
+// sweep removes the dead and what has expired, unless somebody did so within the
+// hour. Its failure is no failure of the caller's.
+func (st *session) sweep(ctx context.Context) {
+	var mine int64
+	err := st.db.write(ctx, func(q *queries) (err error) {
+		now := time.Now()
+		mine, err = q.count("claim_sweep", now.Add(-sweepEvery).Unix(), now.Unix())
+		if err != nil || mine == 0 {
+			return err
+		}
+		return q.exec("purge_holds", st.clock.boot, st.clock.now())
+	})
+	if err == nil && mine > 0 {
+		st.reapAll(ctx)
+	}
+}
+
+// reapAll looks at every client that has a liveness file.
+func (st *session) reapAll(ctx context.Context) {
+	ids, err := st.store.place.ids()
+	if err != nil {
+		return
+	}
+	for _, id := range ids {
+		if ctx.Err() != nil {
+			return
+		}
+		st.reap(ctx, id)
+	}
+}

@@ -1,0 +1,2 @@
+-- ?1 name
+DELETE FROM holds WHERE name = ?1;

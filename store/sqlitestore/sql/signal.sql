@@ -1,0 +1,2 @@
+-- ?1 name
+DELETE FROM waiters WHERE name = ?1;

@@ -1,0 +1,2 @@
+-- ?1 name
+SELECT DISTINCT client FROM waiters WHERE name = ?1;

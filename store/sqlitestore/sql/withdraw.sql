@@ -1,0 +1,2 @@
+-- ?1 client. It waits for nothing any more.
+DELETE FROM waiters WHERE client = ?1;

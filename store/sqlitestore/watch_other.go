@@ -1,0 +1,14 @@
+//go:build !linux
+
+package sqlitestore
+
+import "errors"
+
+const canWatch = false
+
+// watch does not exist here: waiters look from time to time.
+type watch struct{}
+
+func newWatch(string) (*watch, error)        { return nil, errors.ErrUnsupported }
+func (*watch) run(func(string), func(error)) {}
+func (*watch) close()                        {}
