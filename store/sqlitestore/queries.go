@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"embed"
 	"errors"
+	"strings"
 )
 
 //go:embed sql
@@ -26,7 +27,8 @@ func text(name string) string {
 	if err != nil {
 		panic(err) // a name that is not in this package
 	}
-	return string(b)
+	// The driver keeps a statement prepared only if nothing follows it.
+	return strings.TrimRight(string(b), ";\n")
 }
 
 func (q *queries) prepare(name string) (*sql.Stmt, error) {
