@@ -1,8 +1,10 @@
 package drivertest
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -16,19 +18,19 @@ var cancelling = promise{"cancelling", []rule{
 	{"midway", "whatever moment a Try is cut off at, its Release after NotAfter leaves the name free", cancelMidway},
 }}
 
-// unsent are the errors that a call with an ended ctx may return.
-var unsent = []error{driver.ErrUnavailable, driver.ErrUnknown}
-
-// cutOff fails unless err is one of unsent.
-func (e *env) cutOff(call string, err error) {
-	e.Helper()
-	for _, want := range unsent {
-		if errors.Is(err, want) {
-			return
+// want returns an error unless got is one of errs.
+func want(got error, errs ...error) error {
+	for _, err := range errs {
+		if errors.Is(got, err) {
+			return nil
 		}
 	}
-	e.broken("%s returned %v, want one of %v", call, err, unsent)
+	return fmt.Errorf("returned %v, want %v", got, errors.Join(errs...))
 }
+
+// cutOff returns an error unless err is one that a call with an ended ctx may
+// return.
+func cutOff(err error) error { return want(err, driver.ErrUnavailable, driver.ErrUnknown) }
 
 func (e *env) endedCtx() context.Context {
 	ctx, cancel := context.WithCancel(e.ctx)
@@ -40,18 +42,17 @@ func cancelEnded(e *env) {
 	name, ctx := e.name(), e.endedCtx()
 	g := e.first.take(e.name(), e.long)
 	limit := e.slack + e.tolerance()
-	e.ends("Try", limit, func() {
+	e.ends("Try", limit, func() error {
 		_, err := e.first.Try(ctx, e.first.request(name, e.long))
-		e.cutOff("Try", err)
+		return cutOff(err)
 	})
-	e.ends("Renew", limit, func() {
-		for _, a := range renewAll(ctx, e.first, []driver.Hold{g.Hold, g.Hold}) {
-			e.cutOff("Renew", a.err)
-		}
+	e.ends("Renew", limit, func() error {
+		as := renewAll(ctx, e.first, []driver.Hold{g.Hold, g.Hold})
+		return cmp.Or(cutOff(as[0].err), cutOff(as[1].err))
 	})
-	e.ends("Release", limit, func() {
+	e.ends("Release", limit, func() error {
 		_, err := e.first.Release(ctx, g.Hold)
-		e.cutOff("Release", err)
+		return cutOff(err)
 	})
 }
 

@@ -18,7 +18,10 @@ func closeWait(e *env) {
 	name, other := e.name(), e.client()
 	e.first.take(name, e.long)
 	w := e.untilCtx(e.ctx, other, name)
-	e.ends("Close", e.slack+e.tolerance(), other.close)
+	e.ends("Close", e.slack+e.tolerance(), func() error {
+		other.close()
+		return nil
+	})
 	if !receive(w.over, e.slack+e.tolerance()) {
 		e.fatal("Wait goes on after Close")
 	}
@@ -42,11 +45,7 @@ func closeCalls(e *env) {
 		"Release": func() error { _, err := other.Release(e.ctx, g.Hold); return err },
 	}
 	for call, do := range calls {
-		e.ends(call, e.slack+e.tolerance(), func() {
-			if err := do(); !errors.Is(err, driver.ErrClosed) {
-				e.broken("%s returned %v", call, err)
-			}
-		})
+		e.ends(call, e.slack+e.tolerance(), func() error { return want(do(), driver.ErrClosed) })
 	}
 	e.first.renewed(g.Hold, e.long)
 }

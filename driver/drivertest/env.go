@@ -73,16 +73,20 @@ func (e *env) passed(m moment) {
 // soon is when something promised for m must have shown.
 func (e *env) soon(m moment) time.Time { return m.to.Add(e.slack + e.tolerance()) }
 
-// ends runs fn and reports if it does not return in time.
-func (e *env) ends(what string, limit time.Duration, fn func()) {
+// ends runs fn, which must return in time and without an error.
+func (e *env) ends(what string, limit time.Duration, fn func() error) {
 	e.Helper()
+	var err error
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		fn()
+		err = fn()
 	}()
 	if !receive(done, limit) {
 		e.fatal("%s did not return within %v", what, limit)
+	}
+	if err != nil {
+		e.broken("%s %v", what, err)
 	}
 }
 

@@ -185,10 +185,9 @@ func waitCtxEnded(e *env) {
 	b := other.refused(name)
 	ctx, cancel := context.WithCancel(e.ctx)
 	cancel()
-	e.ends("Wait with an ended ctx", e.slack+e.tolerance(), func() {
-		if err := other.Wait(ctx, other.request(name, e.long), b.Busy); !errors.Is(err, context.Canceled) {
-			e.broken("it returned %v, want %v", err, context.Canceled)
-		}
+	e.ends("Wait with an ended ctx", e.slack+e.tolerance(), func() error {
+		err := other.Wait(ctx, other.request(name, e.long), b.Busy)
+		return want(err, context.Canceled)
 	})
 }
 

@@ -1,0 +1,68 @@
+package drivertest_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/store/memstore"
+)
+
+// whichBroken names the broken store in the environment of a child process.
+const whichBroken = "HOLDFAST_TEST_BROKEN_STORE"
+
+// TestBrokenStores shows that the suite rejects wrong stores: in a process of its
+// own for each, the rule that the store breaks must fail and say so.
+func TestBrokenStores(t *testing.T) {
+	for name, b := range broken {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			promise, rule, _ := strings.Cut(b.rule, "/")
+			out, err := suite(t, name, "/^"+promise+"$/^"+rule+"$")
+			if want := " " + b.rule + ": "; err == nil || !strings.Contains(out, want) {
+				t.Errorf("rule %s accepts the store: %v, and printed:\n%s", b.rule, err, out)
+			}
+		})
+	}
+}
+
+// TestSoundStore shows that the broken stores fail for their faults alone.
+func TestSoundStore(t *testing.T) {
+	if out, err := suite(t, "none", ""); err != nil {
+		t.Errorf("the suite rejects the store that the broken ones are made of: %v\n%s", err, out)
+	}
+}
+
+// suite runs rules of TestSuite in a child process.
+func suite(t *testing.T, name, rules string) (string, error) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestSuite$"+rules, "-test.v", "-test.timeout=50s")
+	cmd.Env = append(os.Environ(), whichBroken+"="+name)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// TestSuite is the child process.
+func TestSuite(t *testing.T) {
+	name, ok := os.LookupEnv(whichBroken)
+	if !ok {
+		t.Skip("run by TestBrokenStores in a process of its own")
+	}
+	drivertest.Run(t, drivertest.Harness{Virtual: true, Place: func(testing.TB) func() driver.Store {
+		server, shared := memstore.NewServer(), new(atomic.Int64)
+		return func() driver.Store {
+			s := &altered{full: server.Store().(full), place: shared}
+			if b, ok := broken[name]; ok {
+				b.alter(s)
+			}
+			return s
+		}
+	}})
+}
