@@ -1,0 +1,39 @@
+package cases_test
+
+import (
+	"flag"
+	"os"
+	"strconv"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(puppetDir); dir != "" {
+		runPuppet(dir)
+		return
+	}
+	flag.Parse()
+	// Cases in real time mostly wait, so more of them than processors may run.
+	_ = flag.Set("test.parallel", "8")
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		removeProgram()
+		os.Exit(code)
+	}))
+}
+
+// scaled is n, times HOLDFAST_ROUNDS for a soak, and never more than the case
+// asks for.
+func scaled(t testing.TB, n, most int) int {
+	t.Helper()
+	text := os.Getenv("HOLDFAST_ROUNDS")
+	if text == "" {
+		return n
+	}
+	f, err := strconv.Atoi(text)
+	if err != nil || f < 1 {
+		t.Fatalf("HOLDFAST_ROUNDS=%q: want a positive number", text)
+	}
+	return min(n*f, most)
+}
