@@ -24,7 +24,7 @@ const (
 	Acquired         EventKind = iota + 1 // a lease was granted
 	Waited                                // a Lock call gave up waiting; Err says why
 	Released                              // an Unlock ended; Err is nil if the store confirmed it
-	RenewedLate                           // a renewal took more than a third of the TTL
+	RenewedLate                           // a renewal was confirmed more than a third of the TTL after it was due
 	RenewalFailed                         // a renewal failed and will be tried again
 	Lost                                  // a lease ended before its Unlock; Err is the cause
 	GivenBack                             // a grant that nobody waited for any more was released

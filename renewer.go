@@ -47,19 +47,19 @@ func (r *renewer) schedule(h *hold) {
 	if h.cause != nil {
 		at = h.span.deadline
 	}
-	if due, ok := h.renewDue(r.c.clock); ok && due.Before(at) {
+	if due, ok := h.renewDue(); ok && due.Before(at) {
 		at = due
 	}
 	r.agenda.set(&h.entry, at, r.tick(h.terms))
 }
 
 // renewDue is when h shall be renewed next, if at all.
-func (h *hold) renewDue(c clock) (time.Time, bool) {
+func (h *hold) renewDue() (time.Time, bool) {
 	switch {
 	case h.cause != nil || h.orphan || h.renewal.inFlight:
 		return time.Time{}, false
 	case len(h.renewal.wants) > 0:
-		return c.now(), true
+		return time.Time{}, true // at once
 	case h.terms.noRenew:
 		return time.Time{}, false
 	case !h.renewal.retryAt.IsZero():
@@ -102,7 +102,7 @@ func (r *renewer) look(h *hold, now time.Time) bool {
 	}
 	then = append(then, h.endDue(now)...)
 	gone := !now.Before(h.span.deadline)
-	due, ok := h.renewDue(r.c.clock)
+	due, ok := h.renewDue()
 	renew := ok && !gone && !due.After(now)
 	h.renewal.inFlight = h.renewal.inFlight || renew
 	if !gone {
@@ -145,9 +145,8 @@ func (r *renewer) send(ctx context.Context, batch []*hold, timeout time.Duration
 	defer cancel()
 	slept := r.c.clock.slept()
 	batch, hs := renewRequests(batch)
-	began := time.Now()
 	r.c.store.Renew(ctx, hs, func(i int, v driver.Validity, err error) {
-		batch[i].renewed(hs[i].TTL, v, slept, time.Since(began), err)
+		batch[i].renewed(hs[i].TTL, v, slept, err)
 	})
 	r.mu.Lock()
 	r.calls--
@@ -174,14 +173,14 @@ func renewRequests(batch []*hold) (live []*hold, hs []driver.Hold) {
 
 // renewed books the answer to a renewal. After Unlock has begun nothing counts
 // as loss: the release has its own answer.
-func (h *hold) renewed(asked time.Duration, v driver.Validity, slept, took time.Duration, err error) {
+func (h *hold) renewed(asked time.Duration, v driver.Validity, slept time.Duration, err error) {
 	h.mu.Lock()
 	h.renewal.inFlight = false
 	var then after
 	switch {
 	case h.cause != nil:
 	case err == nil:
-		then = h.confirmed(h.terms.span(h.c.clock, v, slept), asked, took)
+		then = h.confirmed(h.terms.span(h.c.clock, v, slept), asked)
 	case errors.Is(err, driver.ErrRevoked):
 		then = h.endWith(ErrRevoked)
 	case errors.Is(err, driver.ErrGone), errors.Is(err, driver.ErrKind), errors.Is(err, driver.ErrCorrupt):
@@ -196,7 +195,8 @@ func (h *hold) renewed(asked time.Duration, v driver.Validity, slept, took time.
 
 // confirmed adopts what the store has now. The deadline only moves forward: a
 // renewal sent before an extension knows less.
-func (h *hold) confirmed(s span, asked, took time.Duration) after {
+func (h *hold) confirmed(s span, asked time.Duration) after {
+	late := h.c.clock.now().Sub(h.terms.renewAt(h.span.expiry)) > h.terms.ttl/3
 	if s.deadline.After(h.span.deadline) {
 		h.span.deadline = s.deadline
 	}
@@ -205,7 +205,7 @@ func (h *hold) confirmed(s span, asked, took time.Duration) after {
 	}
 	h.renewal.failures, h.renewal.retryAt = 0, time.Time{}
 	h.renewal.satisfy(asked)
-	if took <= h.terms.ttl/3 {
+	if !late || h.terms.noRenew {
 		return nil
 	}
 	return after{func() { h.tell(RenewedLate, nil) }}
