@@ -159,6 +159,17 @@ func (s *altered) released(alter func(h *driver.Hold)) {
 	}
 }
 
+// inspected alters the holdings of Inspect.
+func (s *altered) inspected(alter func(h *driver.Holding)) {
+	s.inspect = func(ctx context.Context, name string) ([]driver.Holding, error) {
+		hs, err := s.full.Inspect(ctx, name)
+		for i := range hs {
+			alter(&hs[i])
+		}
+		return hs, err
+	}
+}
+
 // named maps the names of all requests.
 func (s *altered) named(to func(string) string) {
 	s.asked(func(r *driver.Request) { r.Name = to(r.Name) })
