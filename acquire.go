@@ -74,8 +74,8 @@ func (a *attempts) failed(err error) error {
 	return join(ErrUnavailable, errors.New(err.Error()))
 }
 
-// giveUp leaves what an unanswered request may have taken to the reaper. The
-// owner id is never used again.
+// giveUp ends the series and leaves what an unanswered request may have taken to
+// the reaper: the owner id is dead from now on.
 func (a *attempts) giveUp() {
 	if a.uncertain.IsZero() {
 		return
@@ -84,7 +84,6 @@ func (a *attempts) giveUp() {
 		Name: a.key.name, Kind: a.key.kind, Owner: a.owner, TTL: a.terms.ttl, NotAfter: a.request.NotAfter,
 	}
 	a.c.reaper.add(newGiveBack(d, a.values, time.Now(), a.uncertain, a.uncertain.Add(a.terms.ttl), nil))
-	a.owner, a.uncertain = newOwner(a.c.id), time.Time{}
 }
 
 // once makes a single attempt outside the local queue. If ctx ends first, what

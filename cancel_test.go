@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -67,7 +66,7 @@ func cancelAt(w *world, network func(*rand.Rand) drivertest.Fault, held bool, at
 		l := w.lock(w.open(nil), "k", nil)
 		time.AfterFunc(110*time.Millisecond, func() { l.Unlock() })
 	}
-	idle := runtime.NumGoroutine()
+	idle := w.goroutines()
 	a := w.open(nil)
 	a.Holder(w.Context(), "k") // any answer will do for the first contact
 	a.net.Plan(func(c drivertest.Call) drivertest.Fault {
@@ -129,7 +128,7 @@ func cancelAt(w *world, network func(*rand.Rand) drivertest.Fault, held bool, at
 		w.Error("the name is still taken")
 	}
 	// The renewer's and the reaper's goroutines are the client's until Close.
-	if n := runtime.NumGoroutine() - idle; n > 2 {
+	if n := w.goroutines() - idle; n > 2 {
 		w.Errorf("%d goroutines are left", n)
 	}
 }
@@ -153,7 +152,8 @@ func TestCancelDo(t *testing.T) {
 					return ctx.Err()
 				})
 				w.is(err, context.DeadlineExceeded)
-				if want := at > 80*time.Millisecond; ran != want {
+				// At 80 ms both things happen at once, and either may win.
+				if want := at > 80*time.Millisecond; ran != want && at != 80*time.Millisecond {
 					w.Errorf("ran = %v, want %v", ran, want)
 				}
 				time.Sleep(10 * time.Second)

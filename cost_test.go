@@ -3,7 +3,6 @@ package holdfast_test
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,13 +18,13 @@ func TestManyHolds(t *testing.T) {
 		a := w.open(nil)
 		w.unlock(w.lock(a, "warm up", nil))
 		synctest.Wait()
-		before := runtime.NumGoroutine()
+		before := w.goroutines()
 		leases := make([]*holdfast.Lease, 10_000)
 		for i := range leases {
 			leases[i] = w.lock(a, fmt.Sprint("job:", i), nil)
 		}
 		synctest.Wait()
-		if n := runtime.NumGoroutine() - before; n > 20 {
+		if n := w.goroutines() - before; n > 20 {
 			t.Errorf("10,000 holds have %d goroutines, want at most 20", n)
 		}
 		a.net.Forget()
@@ -53,13 +52,13 @@ func TestNothingPiles(t *testing.T) {
 		a := w.open(nil)
 		w.unlock(w.lock(a, "warm up", nil))
 		synctest.Wait()
-		before := runtime.NumGoroutine()
+		before := w.goroutines()
 		for i := range 10_000 {
 			l := w.lock(a, fmt.Sprint("order:", i), nil)
 			w.unlock(l)
 		}
 		synctest.Wait()
-		if n := runtime.NumGoroutine() - before; n > 0 {
+		if n := w.goroutines() - before; n > 0 {
 			t.Errorf("%d goroutines more than before", n)
 		}
 		if a.Queues() > 0 || a.Holds() > 0 || a.GiveBacks() > 0 {

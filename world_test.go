@@ -1,8 +1,10 @@
 package holdfast_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -101,6 +103,29 @@ func (w *world) free(name string) bool {
 		w.Fatal(err)
 	}
 	return true
+}
+
+// goroutines counts those of this bubble alone; runtime.NumGoroutine would also
+// count others of the process that are about to end.
+func (w *world) goroutines() int {
+	w.Helper()
+	stacks := allStacks()
+	_, bubble, ok := bytes.Cut(stacks, []byte("synctest bubble "))
+	if !ok {
+		w.Fatal("not in a bubble")
+	}
+	end := bytes.IndexAny(bubble, ",]")
+	mark := append([]byte("synctest bubble "), bubble[:end]...)
+	return bytes.Count(stacks, append(mark, ']')) + bytes.Count(stacks, append(mark, ','))
+}
+
+func allStacks() []byte {
+	for size := 1 << 16; ; size *= 4 {
+		buf := make([]byte, size)
+		if n := runtime.Stack(buf, true); n < size {
+			return buf[:n]
+		}
+	}
 }
 
 // is fails the test unless err matches all targets.
