@@ -1,7 +1,7 @@
 # Holdfast. `make` alone lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-fast lint fuzz cover bench release install-tools clean
+.PHONY: help build test test-fast lint fuzz mutation cover bench release install-tools clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
@@ -20,6 +20,9 @@ lint: ## check format, vet, staticcheck, shell scripts, and that other systems c
 
 fuzz: ## run each fuzz target for FUZZTIME, 10s unless set
 	@scripts/fuzz.sh
+
+mutation: ## make each mistake of a list in the core, and want the tests to notice
+	go run ./internal/mutation
 
 cover: ## show the statement coverage of all tests, and write build/cover.html
 	@scripts/cover.sh
