@@ -46,14 +46,15 @@ func (a *agenda[T]) set(e *entry[T], at time.Time, tick time.Duration) {
 	} else {
 		heap.Fix(&a.entries, e.index-1)
 	}
-	if tick > 0 && (a.tick == 0 || tick < a.tick) {
+	hasten := tick > 0 && (a.tick == 0 || tick < a.tick)
+	if hasten {
 		a.tick = tick
 	}
 	if !a.running {
 		a.running = a.start(a.run)
 		return
 	}
-	if !a.armed.IsZero() && at.Before(a.armed) {
+	if !a.armed.IsZero() && (hasten || at.Before(a.armed)) {
 		select {
 		case a.wake <- struct{}{}:
 		default:
