@@ -48,6 +48,9 @@ func (p place) prepare() error {
 	if err := supported(); err != nil {
 		return err
 	}
+	if err := p.checkLocal(); err != nil {
+		return err
+	}
 	if err := p.make(); err != nil {
 		return err
 	}
@@ -58,10 +61,7 @@ func (p place) prepare() error {
 	if !i.IsDir() {
 		return fmt.Errorf("%w: %s is a file: name a folder", driver.ErrRefused, p.dir)
 	}
-	if err := p.checkRights(i); err != nil {
-		return err
-	}
-	return p.checkLocal()
+	return p.checkRights(i)
 }
 
 func (p place) make() error {
@@ -104,10 +104,16 @@ func (p place) checkShared(i fs.FileInfo) error {
 	return nil
 }
 
+// checkLocal looks at the folder, or at where it will be made.
 func (p place) checkLocal() error {
-	kind, err := distantType(p.dir)
+	dir := p.dir
+	kind, err := distantType(dir)
+	for err != nil && dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+		kind, err = distantType(dir)
+	}
 	if err != nil {
-		return err
+		return &fs.PathError{Op: "statfs", Path: dir, Err: err}
 	}
 	if kind != "" {
 		return fmt.Errorf("%w: %s is on %s, where machines do not see each other's file locks: choose a folder on a local disk, or a store with a server", driver.ErrRefused, p.dir, kind)
