@@ -28,6 +28,7 @@ type giveBack struct {
 	values    context.Context
 	again     time.Time             // a copy of an acquire may arrive until then
 	until     time.Time             // then the TTL has ended it
+	rest      time.Time             // AtLeast keeps the name taken until then
 	confirmed func(driver.Released) // told once, or nil
 	failures  int
 }
@@ -77,7 +78,9 @@ func (r *reaper) due(gs []*giveBack) {
 func (r *reaper) try(g *giveBack) {
 	sent := time.Now()
 	ctx, cancel := context.WithTimeout(g.values, min(r.c.timeout, max(g.d.TTL/3, time.Millisecond)))
-	released, err := r.c.store.Release(ctx, g.d)
+	d := g.d
+	d.Rest = max(0, g.rest.Sub(sent))
+	released, err := r.c.store.Release(ctx, d)
 	cancel()
 	now := time.Now()
 	switch {

@@ -171,9 +171,9 @@ var errUnconfirmed = join(ErrUnavailable, errors.New("the release was not confir
 func (h *hold) giveBack(from time.Time, confirmed func(driver.Released)) *giveBack {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	d := h.d
-	d.Rest = h.rest()
-	return newGiveBack(d, h.values, from, h.release.uncertain, h.c.clock.local(h.span.expiry), confirmed)
+	g := newGiveBack(h.d, h.values, from, h.release.uncertain, h.c.clock.local(h.span.expiry), confirmed)
+	g.rest = h.c.clock.local(h.granted.Add(h.terms.atLeast))
+	return g
 }
 
 // lateOutcome keeps what the reaper learned for an Unlock that asks again.
