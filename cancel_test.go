@@ -66,6 +66,7 @@ func cancelAt(w *world, network func(*rand.Rand) drivertest.Fault, held bool, at
 		l := w.lock(w.open(nil), "k", nil)
 		time.AfterFunc(110*time.Millisecond, func() { l.Unlock() })
 	}
+	synctest.Wait()
 	idle := w.goroutines()
 	a := w.open(nil)
 	a.Holder(w.Context(), "k") // any answer will do for the first contact
