@@ -63,15 +63,12 @@ func (a *attempts) failed(err error) error {
 		a.c.contacted.Store(true)
 		return err
 	case errors.Is(err, ErrUnavailable), errors.Is(err, ErrClosed):
-		return err
 	case errors.Is(err, ErrKind), errors.Is(err, ErrCorrupt), errors.Is(err, ErrRefused):
 		a.c.contacted.Store(true)
-		return err
+	default: // ErrUnknown, and whatever a store returns against its contract
+		a.uncertain = a.request.NotAfter
 	}
-	// ErrUnknown, and whatever a store returns against its contract. The caller
-	// is told ErrUnavailable: nothing is his, and ErrUnknown is Unlock's alone.
-	a.uncertain = a.request.NotAfter
-	return join(ErrUnavailable, errors.New(err.Error()))
+	return fromStore(err)
 }
 
 // giveUp ends the series and leaves what an unanswered request may have taken to

@@ -1,6 +1,7 @@
 package holdfast
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -156,6 +157,28 @@ func remedy(err error) string {
 		return "check that the store is up and reachable"
 	}
 	return ""
+}
+
+// fromStore is an error of the store as everybody but Unlock may see it. Without
+// an answer nothing is the caller's, whether the request ran or not; and the end
+// of a context below was not the end of his.
+func fromStore(err error) error {
+	for _, kind := range []error{ErrUnavailable, ErrKind, ErrCorrupt, ErrRefused, ErrClosed} {
+		if errors.Is(err, kind) {
+			return &storeError{err}
+		}
+	}
+	return join(ErrUnavailable, errors.New(err.Error()))
+}
+
+// storeError matches what its error matches, except the end of a context.
+type storeError struct{ err error }
+
+func (e *storeError) Error() string      { return e.err.Error() }
+func (e *storeError) As(target any) bool { return errors.As(e.err, target) }
+
+func (e *storeError) Is(target error) bool {
+	return target != context.Canceled && target != context.DeadlineExceeded && errors.Is(e.err, target)
 }
 
 // invalid builds an ErrInvalid that names the value, the rule and the remedy.

@@ -8,6 +8,7 @@ import (
 // extension is an Extend that waits for a renewal to a longer TTL.
 type extension struct {
 	ttl   time.Duration
+	sent  bool       // the request under way asks for it
 	reply chan error // has room for the one answer
 }
 
@@ -23,7 +24,7 @@ func (h *hold) extend(ctx context.Context, d time.Duration) error {
 		d = min(d, h.granted.Add(h.terms.maxHold).Sub(now))
 	}
 	e.ttl = h.terms.ttlFor(d)
-	if most := longestTTL(h.c.profile); e.ttl > most {
+	if most := longestTTL(h.c.profile); d > most || e.ttl > most {
 		h.mu.Unlock()
 		return invalid("extension %v is too long for the %s store: give less than %v", d, h.c.profile.Name, most)
 	}
@@ -54,11 +55,12 @@ func (h *hold) forgetExtension(e *extension) {
 	}
 }
 
-// satisfy ends the extensions that a renewal to ttl fulfilled.
-func (r *renewal) satisfy(ttl time.Duration) {
+// satisfy ends the extensions that a renewal asked for. One that came while it
+// was under way waits for the next, whose validity counts from a later sending.
+func (r *renewal) satisfy() {
 	var rest []*extension
 	for _, e := range r.wants {
-		if e.ttl <= ttl {
+		if e.sent {
 			e.reply <- nil
 		} else {
 			rest = append(rest, e)

@@ -40,12 +40,13 @@ func (c *Client) holder(ctx context.Context, name string) (Holder, error) {
 	if !ok {
 		return Holder{}, join(ErrRefused, errNoInspector)
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	bounded, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	hs, err := inspector.Inspect(ctx, name)
+	hs, err := inspector.Inspect(bounded, name)
 	if err != nil {
-		return Holder{}, err
+		return Holder{}, join(ctx.Err(), fromStore(err))
 	}
+	c.contacted.Store(true)
 	c.contacted.Store(true)
 	if len(hs) == 0 {
 		return Holder{}, errFree

@@ -146,6 +146,8 @@ func (h *hold) settle(o releaseOutcome, again bool) error {
 		err = ErrUnknown
 	case errors.Is(err, ErrUnknown):
 		err = errUnconfirmed
+	case err != nil:
+		err = fromStore(err)
 	}
 	h.mu.Lock()
 	h.release.phase = finished

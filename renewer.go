@@ -65,7 +65,7 @@ func (h *hold) renewDue() (time.Time, bool) {
 	case !h.renewal.retryAt.IsZero():
 		return h.renewal.retryAt, true
 	}
-	return h.terms.renewAt(h.span.expiry), true
+	return h.terms.renewAt(h.span.deadline), true
 }
 
 // tick is how late a suspend may be noticed: half of the margin, since the store
@@ -146,7 +146,7 @@ func (r *renewer) send(ctx context.Context, batch []*hold, timeout time.Duration
 	slept := r.c.clock.slept()
 	batch, hs := renewRequests(batch)
 	r.c.store.Renew(ctx, hs, func(i int, v driver.Validity, err error) {
-		batch[i].renewed(hs[i].TTL, v, slept, err)
+		batch[i].renewed(v, slept, err)
 	})
 	r.mu.Lock()
 	r.calls--
@@ -162,7 +162,7 @@ func renewRequests(batch []*hold) (live []*hold, hs []driver.Hold) {
 			d := h.d
 			d.TTL = h.terms.ttl
 			for _, e := range h.renewal.wants {
-				d.TTL = max(d.TTL, e.ttl)
+				d.TTL, e.sent = max(d.TTL, e.ttl), true
 			}
 			live, hs = append(live, h), append(hs, d)
 		}
@@ -173,20 +173,20 @@ func renewRequests(batch []*hold) (live []*hold, hs []driver.Hold) {
 
 // renewed books the answer to a renewal. After Unlock has begun nothing counts
 // as loss: the release has its own answer.
-func (h *hold) renewed(asked time.Duration, v driver.Validity, slept time.Duration, err error) {
+func (h *hold) renewed(v driver.Validity, slept time.Duration, err error) {
 	h.mu.Lock()
 	h.renewal.inFlight = false
 	var then after
 	switch {
 	case h.cause != nil:
 	case err == nil:
-		then = h.confirmed(h.terms.span(h.c.clock, v, slept), asked)
+		then = h.confirmed(h.terms.span(h.c.clock, v, slept))
 	case errors.Is(err, driver.ErrRevoked):
 		then = h.endWith(ErrRevoked)
 	case errors.Is(err, driver.ErrGone), errors.Is(err, driver.ErrKind), errors.Is(err, driver.ErrCorrupt):
 		then = h.endWith(join(ErrLost, err))
 	default:
-		then = h.unrenewed(err)
+		then = h.unrenewed(fromStore(err))
 	}
 	h.c.renewer.schedule(h)
 	h.mu.Unlock()
@@ -195,8 +195,8 @@ func (h *hold) renewed(asked time.Duration, v driver.Validity, slept time.Durati
 
 // confirmed adopts what the store has now. The deadline only moves forward: a
 // renewal sent before an extension knows less.
-func (h *hold) confirmed(s span, asked time.Duration) after {
-	late := h.c.clock.now().Sub(h.terms.renewAt(h.span.expiry)) > h.terms.ttl/3
+func (h *hold) confirmed(s span) after {
+	late := h.c.clock.now().Sub(h.terms.renewAt(h.span.deadline)) > h.terms.ttl/3
 	if s.deadline.After(h.span.deadline) {
 		h.span.deadline = s.deadline
 	}
@@ -204,7 +204,7 @@ func (h *hold) confirmed(s span, asked time.Duration) after {
 		h.span.expiry = s.expiry
 	}
 	h.renewal.failures, h.renewal.retryAt = 0, time.Time{}
-	h.renewal.satisfy(asked)
+	h.renewal.satisfy()
 	if !late || h.terms.noRenew {
 		return nil
 	}

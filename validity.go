@@ -51,10 +51,11 @@ func (t terms) late(left time.Duration) bool {
 	return left < (t.ttl-t.margin(t.ttl))/2
 }
 
-// renewAt is when a renewal is due for a hold that expires at expiry: a third
-// of the TTL after the last one.
-func (t terms) renewAt(expiry time.Time) time.Time {
-	return expiry.Add(-t.ttl * 2 / 3)
+// renewAt is when a renewal is due for a hold with the given deadline: a third of
+// the TTL after the last one. It counts back from the deadline, since the drift
+// allowance of a long extension may be more than two thirds of the TTL.
+func (t terms) renewAt(deadline time.Time) time.Time {
+	return deadline.Add(t.margin(t.ttl) - t.ttl*2/3)
 }
 
 // timeout bounds one request.
