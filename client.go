@@ -140,8 +140,15 @@ func (c *Client) finish(ctx context.Context) error {
 	return err
 }
 
-// shutDown stops the client's goroutines and closes the store.
+// shutDown stops the client's goroutines and closes the store. Where ctx has
+// ended the store gets the time of one request, since with none it could not
+// free what it uses.
 func (c *Client) shutDown(ctx context.Context) error {
+	if ctx.Err() != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), c.timeout)
+		defer cancel()
+	}
 	c.mu.Lock()
 	c.stopped = true
 	c.mu.Unlock()

@@ -1,0 +1,2 @@
+-- How many names are remembered for their tokens.
+SELECT count(*) FROM names;
