@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/store/memstore"
 	"github.com/holdfast-go/holdfast/store/sqlitestore"
 )
@@ -22,6 +24,9 @@ func inProcess() (*holdfast.Client, error) {
 func onThisMachine(ctx context.Context) (*holdfast.Client, error) {
 	return sqlitestore.Open(ctx, "sqlite:/srv/app/locks", nil)
 }
+
+// onThisMachine is compiled only: it names a folder of the reader's.
+var _ = onThisMachine
 
 // open returns a client that the test closes.
 func open(t *testing.T) *holdfast.Client {
@@ -121,4 +126,55 @@ func TestTokenGuide(t *testing.T) {
 	if got, err := readBalance(t.Context(), db, "a"); got != 1020 || err != nil {
 		t.Errorf("balance %d, error %v, want 1020", got, err)
 	}
+}
+
+func work(ctx context.Context, locks *holdfast.Client, steps []func(context.Context) error) error {
+	err := locks.Do(ctx, "steps", func(ctx context.Context, lease *holdfast.Lease) error {
+		for _, step := range steps {
+			if err := lease.Check(); err != nil {
+				return err // do not begin what cannot be finished
+			}
+			if err := step(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, holdfast.ErrLost) {
+		return fmt.Errorf("the last step may be half done: %w", err)
+	}
+	return err
+}
+
+func TestLossGuide(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := drivertest.NewFaulty(memstore.NewServer().Store())
+		locks, err := holdfast.New(net, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := 0
+		err = work(context.Background(), locks, []func(context.Context) error{
+			func(context.Context) error {
+				done++
+				net.Partition(nil)
+				return nil
+			},
+			func(ctx context.Context) error {
+				done++
+				<-ctx.Done()
+				return nil // as if it had finished
+			},
+			func(context.Context) error {
+				done++
+				return nil
+			},
+		})
+		if !errors.Is(err, holdfast.ErrLost) || done != 2 {
+			t.Errorf("%d steps ran, error %v, want 2 and ErrLost", done, err)
+		}
+		if err := locks.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
 }
