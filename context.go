@@ -1,6 +1,9 @@
 package holdfast
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // leaseContext is a context that ends with a lease. It wraps an ordinary
 // cancellable context, to which children attach without a goroutine, and asks
@@ -22,13 +25,34 @@ func (l *Lease) newContext(parent context.Context) *leaseContext {
 		cause = x.hold.cause
 	}
 	if cause == nil {
-		x.cancels = append(x.cancels, cancel)
+		x.bind(bound{ctx, cancel})
 	}
 	x.hold.mu.Unlock()
 	if cause != nil {
 		cancel(cause)
 	}
 	return &leaseContext{Context: ctx, cancel: cancel, lease: l}
+}
+
+// bound is a context that ends with a handle. It does not refer to the Lease.
+type bound struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+}
+
+// sweepBound is the first number of contexts at which those that have ended are
+// forgotten.
+const sweepBound = 64
+
+// bind notes that b ends with x. A long lease may serve any number of short
+// contexts, so those whose parent has ended are dropped from time to time.
+// Callers hold the hold's mutex.
+func (x *handle) bind(b bound) {
+	if len(x.bound) >= max(x.sweep, sweepBound) {
+		x.bound = slices.DeleteFunc(x.bound, func(b bound) bool { return b.ctx.Err() != nil })
+		x.sweep = 2 * len(x.bound)
+	}
+	x.bound = append(x.bound, b)
 }
 
 // Err returns context.Canceled once the lease has ended, or the parent's error.

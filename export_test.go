@@ -22,3 +22,10 @@ func (c *Client) Queues() int {
 	defer c.queues.mu.Unlock()
 	return len(c.queues.byKey)
 }
+
+// Bound is how many contexts end with l, as far as l knows.
+func (l *Lease) Bound() int {
+	l.handle.hold.mu.Lock()
+	defer l.handle.hold.mu.Unlock()
+	return len(l.handle.bound)
+}

@@ -101,14 +101,18 @@ func (h *hold) endWith(cause error) after {
 	return then
 }
 
-// leaked reports whether every lease of the hold became unreachable.
+// leaked reports whether every lease of the hold became unreachable. One that
+// did gives up its contexts, which may be what keeps an outer lease reachable.
 func (h *hold) leaked() bool {
+	held := false
 	for _, x := range h.handles {
-		if !x.leaked.Load() {
-			return false
+		if x.leaked.Load() {
+			x.bound = nil
+		} else {
+			held = true
 		}
 	}
-	return len(h.handles) > 0
+	return len(h.handles) > 0 && !held
 }
 
 // remaining is how long the hold is still valid.

@@ -30,8 +30,9 @@ type handle struct {
 
 	// guarded by hold.mu
 	unlocked bool
-	cause    error // why the contexts ended
-	cancels  []context.CancelCauseFunc
+	cause    error   // why the contexts ended
+	bound    []bound // contexts that end with it
+	sweep    int     // at how many of them those that have ended are dropped
 }
 
 // newLease makes a lease on h for a caller with the given context, or returns
@@ -67,10 +68,10 @@ func (x *handle) end(cause error) after {
 		x.cause = cause
 	}
 	var then after
-	for _, cancel := range x.cancels {
-		then = append(then, func() { cancel(cause) })
+	for _, b := range x.bound {
+		then = append(then, func() { b.cancel(cause) })
 	}
-	x.cancels = nil
+	x.bound = nil
 	return then
 }
 

@@ -215,7 +215,9 @@ func (qs *queues) adopt(q *queue, h *hold) {
 func (qs *queues) adoptTry(key queueKey, h *hold) {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
-	qs.adopt(qs.get(key), h)
+	q := qs.get(key)
+	q.answered()
+	qs.adopt(q, h)
 }
 
 // fail ends the wait of everybody in the line.
@@ -320,8 +322,11 @@ func (qs *queues) refusal(q *queue, w *waiter, cause error) error {
 	defer qs.mu.Unlock()
 	held := &HeldError{Name: q.key.name, Waited: time.Since(w.since), why: cause}
 	switch {
-	case q.err != nil && errors.Is(cause, ErrUnavailable):
-		return q.err
+	case errors.Is(cause, ErrUnavailable):
+		if q.err != nil {
+			return q.err
+		}
+		return cause
 	case q.err != nil:
 		return join(cause, q.err)
 	case q.held != nil:
