@@ -1,0 +1,2 @@
+-- What a later format would say of itself.
+PRAGMA user_version = 1000;
