@@ -62,7 +62,7 @@ func (l *Lease) do(ctx context.Context, fn func(context.Context, *Lease) error) 
 		err = nil
 	}
 	if errors.Is(err, cause) {
-		return err
+		return wrap("hold", l.Name(), err)
 	}
 	return join(wrap("hold", l.Name(), cause), err)
 }
