@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
 )
 
@@ -74,33 +75,29 @@ func cancelAt(w *world, network func(*rand.Rand) drivertest.Fault, held bool, at
 		return network(rand.New(rand.NewPCG(uint64(c.N), uint64(at))))
 	})
 
-	calls := map[string]func(context.Context, *holdfast.Mutex) error{
-		"Lock": func(ctx context.Context, m *holdfast.Mutex) error {
-			l, err := m.Lock(ctx)
+	calls := map[string]func(context.Context){
+		"Lock": func(ctx context.Context) {
+			l, err := a.Mutex("k", &holdfast.MutexOptions{TTL: cancelTTL}).Lock(ctx)
 			if err == nil {
 				<-ctx.Done()
 				go l.Unlock()
 			}
-			return err
 		},
-		"TryLock": func(ctx context.Context, m *holdfast.Mutex) error {
-			l, err := m.TryLock(ctx)
+		"TryLock": func(ctx context.Context) {
+			l, err := a.Mutex("k", &holdfast.MutexOptions{TTL: cancelTTL}).TryLock(ctx)
 			if err == nil {
 				go l.Unlock()
 			}
-			return err
 		},
-		"Lock again": func(ctx context.Context, m *holdfast.Mutex) error {
-			_, err := m.Lock(ctx)
-			return err // and forgets the lease: the TTL must end it
+		"Lock and forget": func(ctx context.Context) {
+			a.Mutex("k", &holdfast.MutexOptions{TTL: cancelTTL, NoRenew: true}).Lock(ctx)
 		},
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	returned := make(chan string, len(calls))
 	for what, call := range calls {
-		m := a.Mutex("k", &holdfast.MutexOptions{TTL: cancelTTL, NoRenew: true})
 		go func() {
-			call(ctx, m)
+			call(ctx)
 			returned <- what
 		}()
 	}
@@ -163,6 +160,71 @@ func TestCancelDo(t *testing.T) {
 					w.Error("the name is still taken")
 				}
 			})
+		})
+	}
+}
+
+// What the store granted to a caller who left is given back as soon as it is
+// known, long before its TTL would free it.
+func TestGivenBackSoon(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		fault drivertest.Fault
+		free  time.Duration // after the call
+	}{
+		{"slow reply", drivertest.Fault{After: time.Second}, time.Second},
+		{"slow request", drivertest.Fault{Before: time.Second}, time.Second},
+		{"lost reply", drivertest.Fault{LoseReply: true}, 3 * time.Second},
+		{"broken connection", drivertest.Fault{LoseReply: true, Err: driver.ErrUnknown}, 0},
+		{"copy of a lost request", drivertest.Fault{LoseRequest: true, Again: []time.Duration{2 * time.Second}}, 3 * time.Second},
+	} {
+		for how, lock := range map[string]func(*holdfast.Mutex, context.Context) (*holdfast.Lease, error){
+			"Lock": (*holdfast.Mutex).Lock, "TryLock": (*holdfast.Mutex).TryLock,
+		} {
+			t.Run(test.name+"/"+how, func(t *testing.T) {
+				inBubble(t, func(w *world) {
+					a := w.open(nil)
+					w.unlock(w.lock(a, "contact", nil))
+					a.net.Next(drivertest.Try, test.fault)
+					ctx, cancel := context.WithTimeout(w.Context(), 500*time.Millisecond)
+					defer cancel()
+					start := time.Now()
+					go lock(a.Mutex("k", &holdfast.MutexOptions{TTL: time.Hour}), ctx)
+					synctest.Wait()
+					cancel()
+					time.Sleep(time.Until(start.Add(test.free + 50*time.Millisecond)))
+					synctest.Wait()
+					if !w.free("k") {
+						t.Errorf("still taken %v after the call", time.Since(start))
+					}
+					time.Sleep(5 * time.Second)
+					if n := a.GiveBacks(); n > 0 {
+						t.Errorf("%d give-backs are left", n)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A grant that arrives in the same instant in which its caller leaves is given
+// back or delivered, never kept by nobody.
+func TestGrantMeetsCancel(t *testing.T) {
+	for i := range 200 {
+		inBubble(t, func(w *world) {
+			a := w.open(nil)
+			a.net.Next(drivertest.Try, drivertest.Fault{Before: time.Second})
+			ctx, cancel := context.WithTimeout(w.Context(), time.Second)
+			defer cancel()
+			l, err := a.Mutex("k", nil).Lock(ctx)
+			if err == nil {
+				w.unlock(l)
+			}
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if !w.free("k") {
+				t.Fatalf("round %d: taken by nobody (%v)", i, err)
+			}
 		})
 	}
 }
