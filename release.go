@@ -86,7 +86,7 @@ func (h *hold) surrender() error {
 	h.mu.Lock()
 	h.release.phase = finished
 	h.mu.Unlock()
-	h.c.reaper.add(h.giveBack(time.Now(), nil))
+	h.c.reaper.add(h.giveBack(time.Now(), func(driver.Released) {})) // it was told as lost
 	h.tell(Released, ErrLost)
 	h.leave(driver.Released{})
 	return ErrLost
