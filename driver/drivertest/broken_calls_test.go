@@ -39,6 +39,9 @@ var brokenCalls = map[string]fault{
 			return s.full.Wait(ctx, r, b)
 		}
 	}},
+	"Wait does not wait": {"waiting/ctx waiting/idle", func(s *altered) {
+		s.wait = func(ctx context.Context, _ driver.Request, _ *driver.Busy) error { return ctx.Err() }
+	}},
 	"Wait ignores its ctx": {"waiting/ctx", func(s *altered) {
 		s.wait = func(ctx context.Context, r driver.Request, b *driver.Busy) error {
 			return s.full.Wait(context.WithoutCancel(ctx), r, b)

@@ -143,10 +143,17 @@ func (c *client) free(name string) *grant {
 	return g
 }
 
+// manyWaits is more often than any case has to wait.
+const manyWaits = 10_000
+
+// errSpins ends a loop that would never end in a bubble, where no time passes
+// while something runs.
+var errSpins = fmt.Errorf("wait returned %d times although nothing changed", manyWaits)
+
 // obtain waits for name as the core does: try, wait, try again.
 func (c *client) obtain(ctx context.Context, name string, ttl time.Duration) (*grant, error) {
 	r := c.request(name, ttl)
-	for {
+	for range manyWaits {
 		var g driver.Grant
 		var err error
 		r.NotAfter = time.Now().Add(c.e.long)
@@ -159,6 +166,7 @@ func (c *client) obtain(ctx context.Context, name string, ttl time.Duration) (*g
 			return nil, err
 		}
 	}
+	return nil, errSpins
 }
 
 // got is obtain for cases that cannot go on without.

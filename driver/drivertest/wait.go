@@ -18,6 +18,7 @@ var waiting = promise{"waiting", []rule{
 	{"again", "who was woken and lost the race can wait again", waitAgain},
 	{"ctx", "Wait ends with ctx.Err() when its ctx ends", waitCtx},
 	{"ctx-ended", "Wait with a ctx that has ended returns at once", waitCtxEnded},
+	{"idle", "while nothing changes, Wait does not return again and again", waitIdle},
 	{"counted", "Released.Waiters counts the waiting clients other than the releasing one", waitCounted},
 	{"leaves-nothing", "a Wait that is over leaves nothing behind", waitLeavesNothing},
 }}
@@ -171,9 +172,13 @@ func (e *env) untilCtx(ctx context.Context, c *client, name string) *wait {
 	b := c.refused(name)
 	go func() {
 		defer close(w.over)
-		for w.err == nil {
-			w.err = c.Wait(ctx, driver.Request{Name: name, Kind: driver.Mutex, Owner: c.owner(), TTL: e.long}, b.Busy)
+		r := c.request(name, e.long)
+		for range manyWaits {
+			if w.err = c.Wait(ctx, r, b.Busy); w.err != nil {
+				return
+			}
 		}
+		w.err = errSpins
 	}()
 	e.pass(e.unit / 20)
 	return w
@@ -189,6 +194,23 @@ func waitCtxEnded(e *env) {
 		err := other.Wait(ctx, other.request(name, e.long), b.Busy)
 		return want(err, context.Canceled)
 	})
+}
+
+func waitIdle(e *env) {
+	const enough = 100
+	name, other := e.name(), e.client()
+	e.first.take(name, e.long)
+	ctx, cancel := context.WithTimeout(e.ctx, e.unit)
+	defer cancel()
+	for n := 1; ; n++ {
+		b := other.refused(name)
+		if other.Wait(ctx, other.request(name, e.long), b.Busy) != nil {
+			return
+		}
+		if n == enough {
+			e.fatal("it returned %d times within %v", n, e.unit)
+		}
+	}
 }
 
 // waitCounted gives the waiter more time in each round, since nothing tells
