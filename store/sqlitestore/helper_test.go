@@ -1,3 +1,5 @@
+//go:build linux || darwin || freebsd
+
 package sqlitestore_test
 
 import (
@@ -76,6 +78,11 @@ func (h *servant) obey(words []string) string {
 		if err == nil && !r.Freed {
 			return "nothing"
 		}
+		return result(err)
+	case "rest":
+		x := h.holds[words[1]]
+		x.Rest = h.request(words).TTL
+		_, err := h.s.Release(ctx, x)
 		return result(err)
 	case "count":
 		return result(h.count(ctx, words[1], words[2]))

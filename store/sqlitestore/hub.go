@@ -96,7 +96,7 @@ func (h *hub) wakeAll() {
 func wake(es map[*ear]struct{}, file string) {
 	for e := range es {
 		c := e.heard
-		if file == e.client {
+		if file != "" && file == e.client {
 			c = e.died
 		}
 		select {

@@ -43,6 +43,7 @@ import (
 // for those who compose stores.
 type Store struct {
 	place  place
+	looks  looks
 	info   driver.ClientInfo  // set by Attach, before any other method
 	notify func(driver.Event) // likewise
 
@@ -70,6 +71,7 @@ func NewStore(o *Options) (*Store, error) {
 	}
 	return &Store{
 		place:   p,
+		looks:   usualLooks,
 		notify:  func(driver.Event) {},
 		done:    make(chan struct{}),
 		opening: make(chan struct{}, 1),

@@ -75,17 +75,18 @@ func (st *session) try(ctx context.Context, r driver.Request) (h hold, life time
 			return err
 		}
 		left := st.left(r.Name, n.hold)
+		now := st.clock.now()
 		switch {
 		case left <= 0:
-			h, err = st.take(q, r, n)
+			h, err = st.take(q, r, n, now)
 		case n.hold.kind != r.Kind:
 			return driver.ErrKind
 		case n.hold.owner == r.Owner && n.hold.state == held:
-			h, err = st.again(q, r, n.hold)
+			h, err = st.again(q, r, n.hold, now)
 		default:
 			return st.refuse(n.hold, left)
 		}
-		life = time.Duration(h.expires - st.clock.now())
+		life = time.Duration(h.expires - now)
 		return err
 	})
 	return h, life, err
@@ -98,14 +99,13 @@ func (st *session) refuse(h hold, left time.Duration) error {
 }
 
 // again answers an owner that holds the name already.
-func (st *session) again(q *queries, r driver.Request, h hold) (hold, error) {
-	now := st.clock.now()
+func (st *session) again(q *queries, r driver.Request, h hold, now int64) (hold, error) {
 	_, err := q.row("raise", []any{r.Name, r.Owner, st.clock.boot, now, after(now, r.TTL), int64(r.TTL)}, &h.expires)
 	return h, err
 }
 
 // take gives the name to r. What is left of a hold before has ended.
-func (st *session) take(q *queries, r driver.Request, n name) (hold, error) {
+func (st *session) take(q *queries, r driver.Request, n name, now int64) (hold, error) {
 	token, err := n.next(r.Floor)
 	if err != nil {
 		return hold{}, err
@@ -116,7 +116,6 @@ func (st *session) take(q *queries, r driver.Request, n name) (hold, error) {
 		}
 		st.store.strange.forget(r.Name)
 	}
-	now := st.clock.now()
 	h := hold{
 		owner: r.Owner, kind: r.Kind, state: held, token: token, client: st.live.id,
 		boot: st.clock.boot, expires: after(now, r.TTL), life: int64(r.TTL),

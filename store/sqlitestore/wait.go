@@ -12,14 +12,18 @@ import (
 const (
 	// poll is how often a waiter looks where nothing wakes it.
 	poll = 250 * time.Millisecond
-	// firstLook catches a holder that died while the watch was set up, and
-	// longLook what else might be missed.
-	firstLook = 25 * time.Millisecond
-	longLook  = 10 * time.Second
 	// deathbed is how long a client's lock may outlive the signal of its end:
 	// the kernel sends the signal first.
 	deathbed = 200 * time.Millisecond
 )
+
+// looks say when a waiter looks although nothing woke it.
+type looks struct {
+	first time.Duration // catches a holder that died while the watch was set up
+	later time.Duration // catches what else might be missed
+}
+
+var usualLooks = looks{first: 25 * time.Millisecond, later: 10 * time.Second}
 
 // errSignalled says that the name has changed since the waiter was refused.
 var errSignalled = errors.New("signalled")
@@ -58,7 +62,7 @@ func (s *Store) pause(ctx context.Context, d time.Duration) error {
 }
 
 func (st *session) wait(ctx context.Context, r driver.Request, b *driver.Busy) error {
-	w := &waiter{st: st, r: r, every: firstLook, ear: st.hub.listen(bucket(r.Name))}
+	w := &waiter{st: st, r: r, every: st.store.looks.first, ear: st.hub.listen(bucket(r.Name))}
 	defer st.hub.mute(w.ear)
 	if err := w.enlist(ctx, b); err != nil {
 		return err
@@ -95,7 +99,7 @@ func (w *waiter) interval() time.Duration {
 		return poll
 	}
 	d := w.every
-	w.every = longLook
+	w.every = w.st.store.looks.later
 	return d
 }
 
