@@ -29,7 +29,8 @@ func (s *Server) obtain(name string, now time.Time) *lock {
 	return s.peek(name, now)
 }
 
-// sweep forgets names that nobody has had for a while. Their tokens go on: a
+// sweep forgets names that nobody has had for a while; nobody waits for them
+// either, since the end of the last hold has woken all. Their tokens go on: a
 // name that comes back starts above every forgotten one. It runs when the
 // number of names has doubled since the last time, so that its cost for each
 // new name is constant.
@@ -39,7 +40,7 @@ func (s *Server) sweep(now time.Time) {
 	}
 	for name, l := range s.locks {
 		l.expire(now)
-		if len(l.holds) == 0 && len(l.waiting) == 0 && now.Sub(l.touched) >= keep {
+		if len(l.holds) == 0 && now.Sub(l.touched) >= keep {
 			s.base = max(s.base, l.token)
 			delete(s.locks, name)
 		}

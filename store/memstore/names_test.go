@@ -1,6 +1,8 @@
 package memstore
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -80,25 +82,61 @@ func TestTokensOutliveTheirNames(t *testing.T) {
 	})
 }
 
+// refused tries "n" for an owner that does not get it.
+func refused(t *testing.T, s driver.Store) (driver.Request, *driver.Busy) {
+	t.Helper()
+	r := driver.Request{Name: "n", Kind: driver.Mutex, Owner: "w", TTL: time.Hour}
+	_, err := s.Try(t.Context(), r)
+	var b *driver.Busy
+	if !errors.As(err, &b) {
+		t.Fatalf("Try: %v", err)
+	}
+	return r, b
+}
+
+// A waiter that slept while the name was freed, forgotten and taken again has
+// missed a signal all the same.
+func TestMarksOutliveTheirNames(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := NewServer().Store()
+		h := take(t, s, "n")
+		r, b := refused(t, s)
+		release(t, s, h)
+		<-time.After(keep)
+		for i := range minSweep {
+			take(t, s, fmt.Sprint("other", i))
+		}
+		take(t, s, "n")
+		start := time.Now()
+		if err := s.Wait(t.Context(), r, b); err != nil || time.Since(start) > 0 {
+			t.Errorf("Wait: %v after %v, want nil at once", err, time.Since(start))
+		}
+	})
+}
+
 func TestWaitersKeepNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := NewServer()
 		s, other := server.Store(), server.Store()
 		h := take(t, s, "n")
-		r := driver.Request{Name: "n", Kind: driver.Mutex, Owner: "w", TTL: time.Hour}
-		_, err := other.Try(t.Context(), r)
-		b, ok := err.(*driver.Busy)
-		if !ok {
-			t.Fatalf("Try: %v", err)
-		}
+		r, b := refused(t, other)
+		ctx, cancel := context.WithCancel(t.Context())
 		for range 3 {
+			go func() { _ = other.Wait(ctx, r, b) }()
 			go func() { _ = other.Wait(t.Context(), r, b) }()
 		}
+		synctest.Wait()
+		cancel()
 		synctest.Wait()
 		if rel := release(t, s, h); rel.Waiters != 1 {
 			t.Errorf("Waiters is %d, want the one client that waits thrice", rel.Waiters)
 		}
 		synctest.Wait()
+		take(t, s, "n")
+		r, b = refused(t, other)
+		ctx, cancel = context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_ = other.Wait(ctx, r, b)
 		if l := server.locks["n"]; len(l.waiting) != 0 || l.signal != nil {
 			t.Errorf("left behind: %+v", l)
 		}
