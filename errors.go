@@ -137,6 +137,8 @@ func (e *opError) Error() string {
 // remedy says what to do about err, or nothing where err says it itself.
 func remedy(err error) string {
 	switch {
+	case errors.Is(err, errFree):
+		return ""
 	case errors.Is(err, ErrLost):
 		return "stop, and let the resource check the fencing token; another owner may work already"
 	case errors.Is(err, ErrMaxHold):

@@ -123,7 +123,7 @@ func (o MutexOptions) check(t terms, p driver.Profile) error {
 	if most := longestTTL(p); t.ttl > most {
 		return invalid("TTL or AtLeast %v is too long for the %s store: give at most %v", t.ttl, p.Name, most)
 	}
-	if sum := t.driftOf(t.ttl) + t.stop; o.Margin > 0 && sum > t.ttl/2 {
+	if o.Margin > 0 && t.stop > t.ttl/2-t.driftOf(t.ttl) {
 		return invalid("Margin %v and the drift allowance %v exceed half of the TTL %v: raise the TTL or lower the Margin",
 			o.Margin, t.driftOf(t.ttl), t.ttl)
 	}
