@@ -61,7 +61,18 @@ processes or machines runs it at a time.`,
 	root.SetOut(os.Stdout)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	root.AddCommand(newRun(u), newVersion())
+	root.InitDefaultCompletionCmd()
+	if c, _, err := root.Find([]string{"completion"}); err == nil {
+		c.Args, c.RunE = knownShell, root.RunE
+	}
 	return root
+}
+
+func knownShell(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return usagef("there is no completion for %q: write bash, fish, powershell or zsh", args[0])
 }
 
 func noArgs(c *cobra.Command, args []string) error {

@@ -21,6 +21,7 @@ type child struct {
 	tty     *terminal        // nil without one, or nested
 	before  map[int]bool     // processes that were our children already
 	wake    <-chan time.Time // after a stop of our own group
+	stop    syscall.Signal   // stops us, unless nobody could wake us
 }
 
 // startChild starts the command. The parent-death signal that it gets where the
@@ -47,19 +48,22 @@ func startChild(s childSpec, sigs chan os.Signal) (*child, error) {
 	}
 	c.pid = p.Pid
 	p.Release() // reap does the waiting, for orphans too
-	c.jobControl()
+	c.jobControl(attr.Foreground)
 	return c, nil
 }
 
-// jobControl makes stops of the terminal ours to pass on. A nested run leaves
-// them to the terminal, which stops it together with the command.
-func (c *child) jobControl() {
+// jobControl prepares for stops. The terminal stops a command in its foreground
+// itself; else the stop comes to us, and we pass it on. A nested run is stopped
+// together with its command.
+func (c *child) jobControl(foreground bool) {
 	if c.nested {
 		return
 	}
 	signal.Ignore(syscall.SIGTTOU) // or handing the terminal back would stop us
-	if !signal.Ignored(syscall.SIGTSTP) {
+	c.stop = syscall.SIGTSTP
+	if !foreground && !signal.Ignored(syscall.SIGTSTP) {
 		signal.Notify(c.sigs, syscall.SIGTSTP)
+		c.stop = syscall.SIGTTIN // the runtime swallows a signal that was ever caught
 	}
 }
 
@@ -174,8 +178,7 @@ func (c *child) stopped(sig syscall.Signal) {
 	default:
 		return
 	}
-	signal.Reset(syscall.SIGTSTP)
-	syscall.Kill(0, syscall.SIGTSTP)
+	syscall.Kill(0, c.stop)
 }
 
 // resume lets the command go on, in the foreground if we are there.
@@ -184,14 +187,14 @@ func (c *child) resume() {
 	if c.tty == nil {
 		return
 	}
-	c.jobControl()
 	if c.tty.foreground() == syscall.Getpgrp() {
 		c.tty.give(c.pid)
 	}
 	syscall.Kill(-c.pid, syscall.SIGCONT)
 }
 
-// close takes the terminal back. Call it once, when the command has ended.
+// close takes the terminal back when the command has ended, and restores its
+// modes if a signal gave the command no chance to.
 func (c *child) close(restore bool) {
 	signal.Reset(syscall.SIGCHLD)
 	c.tty.takeBack(c.pid, restore)

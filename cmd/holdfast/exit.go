@@ -44,13 +44,8 @@ func usagef(format string, args ...any) error {
 	return &exitError{code: exitUsage, err: fmt.Errorf(format, args...)}
 }
 
-// quiet ends the program with code and says nothing.
-func quiet(code int) error {
-	if code == 0 {
-		return nil
-	}
-	return &exitError{code: code}
-}
+// quiet ends the program with code, 0 too, and says nothing.
+func quiet(code int) error { return &exitError{code: code} }
 
 // signalError is the cause of a context that a signal ended.
 type signalError struct{ sig syscall.Signal }

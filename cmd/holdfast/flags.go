@@ -28,7 +28,7 @@ type options struct {
 	label                                  string
 	onLost                                 string
 	heldExit                               int // -1: our own codes
-	storeFromFlag, storeFromEnv            bool
+	storeFromFlag                          bool
 	jsonLines, quietly                     bool
 }
 
@@ -57,7 +57,7 @@ func (o *options) register(c *cobra.Command) {
 func (o *options) settle(c *cobra.Command) error {
 	o.storeFromFlag = c.Flags().Changed("store")
 	if env := os.Getenv("HOLDFAST_STORE"); !o.storeFromFlag && !o.system && env != "" {
-		o.store, o.storeFromEnv = env, true
+		o.store = env
 	}
 	switch {
 	case o.noWait && o.wait > 0:

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"syscall"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
@@ -151,12 +150,4 @@ func (j *job) killAt() time.Time {
 		at = now
 	}
 	return at.Add(j.grace / 4 * 3)
-}
-
-// signalName is the conventional name where there is one.
-func signalName(s os.Signal) string {
-	if n, ok := s.(syscall.Signal); ok {
-		return fmt.Sprintf("%d (%v)", int(n), n)
-	}
-	return s.String()
 }

@@ -1,30 +1,25 @@
+//go:build linux
+
 package main
 
 import (
-	"database/sql"
 	"fmt"
 	"os"
 	"strings"
 	"syscall"
 	"testing"
-
-	_ "modernc.org/sqlite"
 )
 
-// jam keeps every writer out of the embedded store, as a store does that cannot
-// be reached, and returns what lets them in again.
+// jam keeps every writer out of the embedded store, as if it could not be
+// reached, and returns what lets them in again.
 func (p *place) jam() (free func()) {
 	p.t.Helper()
-	db, err := sql.Open("sqlite", "file:"+p.state()+"/locks.db?_txlock=immediate&_pragma=busy_timeout(10000)")
-	if err != nil {
-		p.t.Fatal(err)
+	r := p.command("jam", p.state()+"/locks.db", "jammed", "unjam").start()
+	p.awaitFile("jammed")
+	return func() {
+		p.write("unjam", "now")
+		r.wantEnd(0)
 	}
-	tx, err := db.Begin()
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	p.t.Cleanup(func() { _ = db.Close() })
-	return func() { _ = tx.Rollback() }
 }
 
 // When renewals fail, the command gets TERM at the deadline; one that ignores it

@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -15,7 +17,8 @@ func TestMain(m *testing.M) {
 		"hold":     tool(hold),
 		"beat":     tool(beat),
 		"stamp":    tool(stamp),
-		"trap":     tool(trap),
+		"catch":    tool(catch),
+		"jam":      tool(jam),
 	})
 }
 

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -107,7 +109,7 @@ func forge(t *testing.T, held string) string {
 // codes are the command's.
 func TestNestedSameNameIsTheCommand(t *testing.T) {
 	p := newPlace(t)
-	first := p.holdfast("job", "--", "sh", "-c", "holdfast run job -- trap up log; exit $?").start()
+	first := p.holdfast("job", "--", "sh", "-c", "holdfast run job -- catch up log; exit $?").start()
 	pid := p.awaitPid("up")
 	if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", parent(pid))); err != nil || string(name) != "sh\n" {
 		t.Errorf("above the command is %q (%v), want the shell itself", name, err)

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -9,41 +11,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
-
-// patience bounds every wait for a condition. It is for a machine with a lot
-// else to do; a test that needs it has failed.
-const patience = 30 * time.Second
-
-// eventually polls until the condition is met.
-func eventually(met func() bool) bool {
-	end := time.After(patience)
-	for poll := time.NewTicker(2 * time.Millisecond); ; {
-		if met() {
-			return true
-		}
-		select {
-		case <-poll.C:
-		case <-end:
-			return false
-		}
-	}
-}
-
-// now is the time that all processes of this machine share, in nanoseconds.
-func now() int64 {
-	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
-		panic(err)
-	}
-	return ts.Nano()
-}
 
 // place is a folder with the state of the locks and the files of one test.
 type place struct {
@@ -128,9 +99,8 @@ func (p *place) command(name string, args ...string) *proc {
 	c := exec.Command(name, args...)
 	c.Dir = p.dir
 	c.Env = append(os.Environ(), "HOLDFAST_STORE=sqlite:"+p.state(), "TEST_ROOT="+p.path("root"), "HOLDFAST_HELD=")
-	r := &proc{Cmd: c, t: p.t}
-	c.Stderr = &r.err
-	c.Stdout = &r.out
+	r := &proc{Cmd: c, t: p.t, out: newOutput(p), err: newOutput(p)}
+	c.Stdout, c.Stderr = r.out.f, r.err.f
 	return r
 }
 
@@ -144,7 +114,7 @@ func (p *place) holdfast(args ...string) *proc {
 type proc struct {
 	*exec.Cmd
 	t        testing.TB
-	out, err buffer
+	out, err output
 	done     chan struct{} // closed when it has ended
 }
 
@@ -225,20 +195,25 @@ func stateOf(pid int) byte {
 	return state(stat)
 }
 
-// buffer is a bytes.Buffer for two goroutines.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
+// output is a file, not a pipe: what a process leaves running does not keep it
+// from ending.
+type output struct{ f *os.File }
+
+func newOutput(p *place) output {
+	p.t.Helper()
+	f, err := os.CreateTemp(p.dir, "output-")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { _ = f.Close() })
+	return output{f}
 }
 
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
+// String is what was written so far.
+func (o output) String() string {
+	b, err := os.ReadFile(o.f.Name())
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
 }

@@ -228,7 +228,7 @@ func (r *runner) work(e entry) error {
 	start := time.Now()
 	j := &job{ui: r.ui, lease: e.lease, child: c, sigs: r.sigs, grace: r.opts.grace(), warnOnly: r.opts.onLost == "warn"}
 	code, cut := j.follow()
-	c.close(cut)
+	c.close(code > exitSignal || cut)
 	return r.finish(e.lease, code, cut, time.Since(start))
 }
 

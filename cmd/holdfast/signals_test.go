@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -33,7 +35,7 @@ func TestB073SignalsEndTheWait(t *testing.T) {
 // Signals reach the command once each, in order.
 func TestSignalsAreForwarded(t *testing.T) {
 	p := newPlace(t)
-	r := p.holdfast("job", "--", "trap", "up", "log").start()
+	r := p.holdfast("job", "--", "catch", "up", "log").start()
 	p.awaitFile("up")
 	want := ""
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1, syscall.SIGQUIT, syscall.SIGUSR2, syscall.SIGTERM, syscall.SIGHUP} {
@@ -50,8 +52,7 @@ func TestSignalsAreForwarded(t *testing.T) {
 // They reach what the command started, too.
 func TestSignalsReachTheGroup(t *testing.T) {
 	p := newPlace(t)
-	// "trap" is a word of the shell, so that the tool is called by way of env.
-	r := p.holdfast("job", "--", "sh", "-c", "trap : HUP; env trap up1 log1 & wait $!; wait $!; exit 5").start()
+	r := p.holdfast("job", "--", "sh", "-c", "trap : HUP; catch up1 log1 & wait $!; wait $!; exit 5").start()
 	p.awaitFile("up1")
 	r.signal(syscall.SIGHUP)
 	r.wantEnd(5)
@@ -63,7 +64,7 @@ func TestSignalsReachTheGroup(t *testing.T) {
 // A second interrupt kills a command that ignores the first.
 func TestSecondInterruptKills(t *testing.T) {
 	p := newPlace(t)
-	r := p.holdfast("job", "--", "trap", "up", "log").start()
+	r := p.holdfast("job", "--", "catch", "up", "log").start()
 	pid := p.awaitPid("up")
 	r.signal(os.Interrupt)
 	p.awaitFile("log")

@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // sigCont wakes a stopped process.
@@ -31,3 +33,9 @@ func ending(s os.Signal) (syscall.Signal, bool) {
 // survivePipe keeps a reader of our messages that went away from ending us, and
 // with us the command.
 func survivePipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
+// signalName is the conventional name, such as SIGTERM.
+func signalName(s os.Signal) string {
+	n, _ := s.(syscall.Signal)
+	return unix.SignalName(n)
+}

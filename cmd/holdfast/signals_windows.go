@@ -20,3 +20,6 @@ func ending(s os.Signal) (syscall.Signal, bool) {
 }
 
 func survivePipe() {}
+
+// signalName has no conventional names to give here.
+func signalName(s os.Signal) string { return s.String() }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/holdfast-go/holdfast"
 	_ "github.com/holdfast-go/holdfast/store/memstore" // memory:
@@ -16,6 +17,8 @@ import (
 const (
 	defaultStore = "sqlite:"
 	systemStore  = "sqlite:?system=true"
+
+	openTimeout = 5 * time.Second // until the store's first answer
 )
 
 // hostRoot is where signs of a container are looked for.
@@ -28,14 +31,17 @@ type store struct {
 	cautions []string // what is odd about it
 }
 
-// openStore connects. Cautions are kept for warn, since a nested run has nothing
-// to add to what the outer one said.
+// openStore connects. Cautions are kept until it is clear that this is no nested
+// run, which has nothing to add to what the outer one said.
 func openStore(ctx context.Context, o *options, u *ui, label string) (*store, error) {
 	where := o.url()
 	s := &store{cautions: o.cautions(where)}
-	for _, secret := range secrets(where) {
-		u.hide(secret)
+	if hidden := secrets(where); len(hidden) > 0 {
+		u.hide(hidden)
+		o.cautionPassword(u)
 	}
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
 	client, err := holdfast.Open(ctx, where, &holdfast.Options{Label: label, Observer: observer(u)})
 	if err != nil {
 		return nil, err
@@ -70,9 +76,6 @@ func (o *options) url() string {
 
 // cautions are the traps of a store that the caller may not have seen.
 func (o *options) cautions(where string) (list []string) {
-	if o.storeFromFlag && len(secrets(where)) > 0 {
-		list = append(list, "the password in --store shows in the list of processes: put the URL into HOLDFAST_STORE instead")
-	}
 	if strings.HasPrefix(where, "memory:") {
 		list = append(list, "memory: lives in this process and excludes nobody else: use sqlite: for this machine")
 	}
@@ -81,6 +84,12 @@ func (o *options) cautions(where string) (list []string) {
 			"share a folder with --store sqlite:/path on a volume, or name a server with --store")
 	}
 	return list
+}
+
+func (o *options) cautionPassword(u *ui) {
+	if o.storeFromFlag {
+		u.warn("the password in --store shows in the list of processes: put the URL into HOLDFAST_STORE instead")
+	}
 }
 
 // secrets returns the parts of a store URL that must never be shown.

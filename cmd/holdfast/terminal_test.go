@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -9,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
 )
 
 // onTerminal starts r on a terminal of its own and collects what it shows.
@@ -22,14 +25,24 @@ func (r *proc) onTerminal() *os.File {
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		_, _ = io.Copy(&r.out, tty) // ends with the last process on the terminal
+		_, _ = io.Copy(r.out.f, tty) // ends with the last process on the terminal
 	}()
 	r.t.Cleanup(func() {
-		_ = tty.Close()
+		killSession(r.Process.Pid)
 		<-read
+		_ = tty.Close()
 	})
 	r.follow()
 	return tty
+}
+
+// killSession kills what is left on the terminal of a process that led it.
+func killSession(sid int) {
+	for _, pid := range processes() {
+		if s, err := unix.Getsid(pid); err == nil && s == sid {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
 }
 
 func (r *proc) typeIn(tty *os.File, keys string) {
@@ -60,11 +73,31 @@ func TestCommandReadsTheTerminal(t *testing.T) {
 	r.wantEnd(0)
 }
 
+// In a pipeline the terminal stays where it was, for a pager at its end, until
+// the command itself reads it.
+func TestPipelineSharesTheTerminal(t *testing.T) {
+	p := newPlace(t)
+	pager := `sh -c 'cat >page; echo paging; read key </dev/tty; echo "key $key"'`
+	r := p.command("bash", "--norc", "-i")
+	r.Env = append(r.Env, "PS1=$ ", "HISTFILE=")
+	tty := r.onTerminal()
+	p.awaitShown(r, "$ ")
+	r.typeIn(tty, "holdfast run job -- echo text | "+pager+"\n")
+	p.awaitShown(r, "paging\r\n")
+	r.typeIn(tty, "down\n")
+	p.awaitShown(r, "key down")
+	r.typeIn(tty, "holdfast run job -- sh -c 'read x; echo \"got $x\"' | cat\n")
+	r.typeIn(tty, "word\n")
+	p.awaitShown(r, "got word")
+	r.typeIn(tty, "exit 3\n")
+	r.wantEnd(3)
+}
+
 // ^C at a terminal reaches a command in the foreground once, as it would
 // without us. What it does about further ones is its own affair.
 func TestInterruptKeyReachesTheCommandOnce(t *testing.T) {
 	p := newPlace(t)
-	r := p.holdfast("job", "--", "trap", "up", "log")
+	r := p.holdfast("job", "--", "catch", "up", "log")
 	tty := r.onTerminal()
 	pid := p.awaitPid("up")
 	r.typeIn(tty, "\x03")
@@ -88,7 +121,7 @@ func TestInterruptKeyReachesTheCommandOnce(t *testing.T) {
 // reaches it once, and the second one kills.
 func TestSecondInterruptKeyKills(t *testing.T) {
 	p := newPlace(t)
-	r := p.command("sh", "-c", `exec holdfast run job -- env trap up log </dev/null`)
+	r := p.command("sh", "-c", `exec holdfast run job -- catch up log </dev/null`)
 	tty := r.onTerminal()
 	p.awaitFile("up")
 	r.typeIn(tty, "\x03")

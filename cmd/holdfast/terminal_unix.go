@@ -26,11 +26,11 @@ func openTerminal() *terminal {
 	return &terminal{f: f, state: state}
 }
 
-// handTo starts the command in the foreground if its standard input is a
-// terminal and we are in the foreground ourselves. In a pipeline that reads
-// something else the command gets the terminal when it first asks for it.
+// handTo starts the command in the foreground if it is to talk with a person and
+// we are in the foreground ourselves. In a pipeline the terminal stays with our
+// group, where a pager may need it, until the command asks for it.
 func (t *terminal) handTo(attr *syscall.SysProcAttr) {
-	if t == nil || !term.IsTerminal(0) || t.foreground() != syscall.Getpgrp() {
+	if t == nil || !term.IsTerminal(0) || !term.IsTerminal(1) || t.foreground() != syscall.Getpgrp() {
 		return
 	}
 	attr.Foreground = true

@@ -1,6 +1,9 @@
+//go:build unix
+
 package main
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +11,9 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
+	_ "modernc.org/sqlite" // for jam
 )
 
 // The commands that tests run under the lock. They know the time that all
@@ -23,22 +29,45 @@ func tool(f func(args []string) error) func() {
 	}
 }
 
-// hold makes the file UP with its pid and ends when the file STOP is there:
-// hold UP STOP
+// hold makes the file UP with its pid and ends when the file STOP is there, or
+// its folder is gone: hold UP STOP
 func hold(args []string) error {
-	if err := os.WriteFile(args[0], fmt.Appendln(nil, os.Getpid()), 0o644); err != nil {
+	if err := writeWhole(args[0], fmt.Appendln(nil, os.Getpid())); err != nil {
 		return err
 	}
-	for range tick(time.Millisecond) {
-		if _, err := os.Stat(args[1]); err == nil {
-			break
-		}
-	}
+	awaitStop(args[0], args[1])
 	return nil
 }
 
+func awaitStop(up, stop string) {
+	for range tick(time.Millisecond) {
+		if exists(stop) || !exists(up) {
+			return
+		}
+	}
+}
+
+// jam keeps all other writers out of a SQLite database from when UP is there
+// until STOP is: jam DATABASE UP STOP
+func jam(args []string) error {
+	db, err := sql.Open("sqlite", "file:"+args[0]+"?_txlock=immediate&_pragma=busy_timeout(10000)")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	tx, err := db.Begin()
+	if err != nil {
+		return err
+	}
+	if err := writeWhole(args[1], []byte("jammed\n")); err != nil {
+		return err
+	}
+	awaitStop(args[1], args[2])
+	return tx.Rollback()
+}
+
 // beat appends the time to FILE, again and again, and does not end when asked
-// to: it writes "term" for each TERM. Its first beat is there when FILE is.
+// to: it writes "term" for each TERM. It ends when FILE is gone: beat FILE
 func beat(args []string) error {
 	f, err := os.OpenFile(args[0], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -54,7 +83,7 @@ func beat(args []string) error {
 		case <-ticks:
 			_, err = fmt.Fprintln(f, now())
 		}
-		if err != nil {
+		if err != nil || !exists(args[0]) {
 			return err
 		}
 	}
@@ -65,9 +94,9 @@ func stamp(args []string) error {
 	return writeWhole(args[0], fmt.Appendln(nil, now()))
 }
 
-// trap makes UP and appends the name of each signal it gets to LOG, until HUP:
-// trap UP LOG
-func trap(args []string) error {
+// catch makes UP and appends the name of each signal it gets to LOG, until HUP:
+// catch UP LOG
+func catch(args []string) error {
 	sigs := make(chan os.Signal, 64)
 	signal.Notify(sigs, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
 	f, err := os.OpenFile(args[1], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -86,6 +115,39 @@ func trap(args []string) error {
 		}
 	}
 	return errors.New("no more signals")
+}
+
+// patience bounds every wait for a condition. It is for a machine with a lot
+// else to do; a test that needs it has failed.
+const patience = 30 * time.Second
+
+// eventually polls until the condition is met.
+func eventually(met func() bool) bool {
+	end := time.After(patience)
+	for poll := time.NewTicker(2 * time.Millisecond); ; {
+		if met() {
+			return true
+		}
+		select {
+		case <-poll.C:
+		case <-end:
+			return false
+		}
+	}
+}
+
+// now is the time that all processes of this machine share, in nanoseconds.
+func now() int64 {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
+		panic(err)
+	}
+	return ts.Nano()
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // writeWhole makes a file appear with all its content.

@@ -37,8 +37,8 @@ type event struct {
 	PID     int       `json:"pid,omitempty"`     // of the command
 	Signal  string    `json:"signal,omitempty"`  // passed on to the command
 	Code    *int      `json:"code,omitempty"`    // of the command, or ours
-	Waited  float64   `json:"waited,omitempty"`  // seconds
-	Held    float64   `json:"held,omitempty"`    // seconds
+	Waited  *float64  `json:"waited,omitempty"`  // seconds
+	Held    *float64  `json:"held,omitempty"`    // seconds
 	Message string    `json:"message,omitempty"` // for people
 }
 
@@ -65,14 +65,11 @@ func newUI(f *os.File) *ui {
 	}}
 }
 
-// hide keeps secret out of all that follows.
-func (u *ui) hide(secret string) {
-	if secret == "" {
-		return
-	}
+// hide keeps secrets out of all that follows.
+func (u *ui) hide(secrets []string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.hidden = append(u.hidden, secret)
+	u.hidden = append(u.hidden, secrets...)
 }
 
 // warn says what is odd and does not end the run.
@@ -168,4 +165,7 @@ func printable(r rune) rune {
 }
 
 // seconds is a time for machines, to the millisecond.
-func seconds(d time.Duration) float64 { return float64(d.Milliseconds()) / 1000 }
+func seconds(d time.Duration) *float64 {
+	s := float64(d.Milliseconds()) / 1000
+	return &s
+}
