@@ -62,15 +62,15 @@ func TestB075CancelledUnlock(t *testing.T) {
 		cancel()
 		w.is(<-unlocked, nil)
 		if w.held("k") {
-			t.Error("a confirmed unlock left the lock")
+			w.Error("a confirmed unlock left the lock")
 		}
 
-		l = b.lock("k", w.ttl(6))
+		l = b.lock("k", w.ttl(8))
 		b.net.Next(drivertest.Release, drivertest.Fault{LoseRequest: true})
 		w.is(l.Unlock(), holdfast.ErrUnavailable)
 		w.is(l.Unlock(), nil)
 		if w.held("k") {
-			t.Error("the second unlock left the lock")
+			w.Error("the second unlock left the lock")
 		}
 	})
 }
@@ -89,14 +89,14 @@ func TestB077LateAcquireAfterCancel(t *testing.T) {
 		_, err := p.end(w.s(0.5))
 		w.is(err, context.Canceled)
 		if took := time.Since(start); took > 50*time.Millisecond+w.slack/8 {
-			t.Errorf("the cancelled call returned after %v", took)
+			w.Errorf("the cancelled call returned after %v", took)
 		}
 		w.soon(w.s(2), "the request was granted and given back", func() bool {
 			return len(a.net.Calls(drivertest.Release)) > 0 && !w.held("k")
 		})
 		w.unlock(b.begin(context.Background(), "k", w.within(30, 1)).gets(w.s(1)))
 		if a.heard.count(holdfast.GivenBack) == 0 {
-			t.Error("nothing was given back: this case shows nothing")
+			w.Error("nothing was given back: this case shows nothing")
 		}
 	})
 	t.Run("after the clean-up", func(t *testing.T) { // where requests can be that late
@@ -129,7 +129,7 @@ func TestB079CancelIsAnError(t *testing.T) {
 		err = b.Mutex("k", nil).Do(c1, func(context.Context, *holdfast.Lease) error { ran = true; return nil })
 		w.is(err, context.Canceled)
 		if l != nil || ran {
-			t.Errorf("lease %v, body ran: %v", l, ran)
+			w.Errorf("lease %v, body ran: %v", l, ran)
 		}
 	})
 }
@@ -158,11 +158,11 @@ func TestB083TimedOutWaiterLeavesNothing(t *testing.T) {
 	eachStore(t, func(w *world) {
 		a, b, c := w.client(), w.client(), w.client()
 		la := a.lock("k", w.ttl(30))
-		_, err := b.Mutex("k", w.within(30, 1)).Lock(context.Background())
+		_, err := b.Mutex("k", w.upTo(30, 1)).Lock(context.Background())
 		w.is(err, holdfast.ErrHeld, context.DeadlineExceeded)
 		var held *holdfast.HeldError
 		if !errors.As(err, &held) || held.Owner == "" || held.Waited < w.s(1) {
-			t.Errorf("the error does not say who holds it and how long it waited: %+v", held)
+			w.Errorf("the error does not say who holds it and how long it waited: %+v", held)
 		}
 		w.soon(w.s(1), "nobody waits", func() bool { return w.holding("k").Waiters == 0 })
 		w.unlock(la)

@@ -30,7 +30,7 @@ func (w *world) labelled(label string) *client {
 	c := &client{w: w, net: drivertest.NewFaulty(w.place()), heard: &heard{}}
 	var err error
 	c.Client, err = holdfast.New(c.net, &holdfast.Options{
-		Label: label, Timeout: w.s(3), Observer: c.heard.observe,
+		Label: label, Observer: c.heard.observe,
 	})
 	if err != nil {
 		w.Fatal(err)
@@ -112,8 +112,14 @@ func (w *world) fixed(n float64) *holdfast.MutexOptions {
 	return &holdfast.MutexOptions{TTL: w.s(n), NoRenew: true}
 }
 
-// within is options with a TTL and a longest wait, in seconds of the case.
+// within is options with a TTL and a wait that must be enough, in seconds of the
+// case.
 func (w *world) within(ttl, wait float64) *holdfast.MutexOptions {
+	return &holdfast.MutexOptions{TTL: w.s(ttl), Wait: w.s(wait) + w.slack}
+}
+
+// upTo is within for a wait that must end.
+func (w *world) upTo(ttl, wait float64) *holdfast.MutexOptions {
 	return &holdfast.MutexOptions{TTL: w.s(ttl), Wait: w.s(wait)}
 }
 

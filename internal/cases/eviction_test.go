@@ -52,7 +52,7 @@ func TestB151NoRoomForMore(t *testing.T) {
 		w.throughout(w.s(14), "a renews", func() bool { return l.Check() == nil })
 		w.unlock(l)
 		if w.held("k") {
-			t.Error("the unlock left the lock")
+			w.Error("the unlock left the lock")
 		}
 	})
 }
@@ -81,11 +81,11 @@ func TestB153WipedStore(t *testing.T) {
 		la := a.lock("k", w.ttl(10))
 		es, err := os.ReadDir(w.dir)
 		if err != nil {
-			t.Fatal(err)
+			w.Fatal(err)
 		}
 		for _, e := range es {
 			if err := os.Remove(w.dir + "/" + e.Name()); err != nil {
-				t.Fatal(err)
+				w.Fatal(err)
 			}
 		}
 		lb := b.lock("k", w.ttl(10))
@@ -93,7 +93,7 @@ func TestB153WipedStore(t *testing.T) {
 		w.is(cause, holdfast.ErrLost)
 		w.throughout(w.s(10), "b holds", func() bool { return lb.Check() == nil })
 		if lb.Token() <= la.Token() {
-			t.Errorf("token %d after the wipe does not exceed %d", lb.Token(), la.Token())
+			w.Errorf("token %d after the wipe does not exceed %d", lb.Token(), la.Token())
 		}
 	})
 }
@@ -107,14 +107,14 @@ func TestB155HeldNamesAreNotForgotten(t *testing.T) {
 			names = append(names, fmt.Sprint("held ", i))
 			a.lock(names[i], w.ttl(300))
 		}
-		a.cycle("passing ", scaled(t, 300, 1000))
+		a.cycle("passing ", scaled(w, 300, 1000))
 		w.pass(w.s(2))
-		a.cycle("passing by ", scaled(t, 300, 1000))
+		a.cycle("passing by ", scaled(w, 300, 1000))
 		for _, name := range names {
 			a.refused(name)
 			_, err := a.Mutex(name, &holdfast.MutexOptions{Wait: time.Millisecond}).Lock(context.Background())
 			if !errors.Is(err, holdfast.ErrHeld) {
-				t.Errorf("lock %q: %v", name, err)
+				w.Errorf("lock %q: %v", name, err)
 			}
 		}
 	})

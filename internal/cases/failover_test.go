@@ -12,11 +12,11 @@ import (
 func TestB121LockAgainAfterALoss(t *testing.T) {
 	eachStore(t, func(w *world) {
 		a, b := w.client(), w.client()
-		m := a.Mutex("k", w.ttl(5))
+		m := a.Mutex("k", w.ttl(8))
 		first, err := m.Lock(context.Background())
 		w.is(err, nil)
 		a.net.Partition(driver.ErrUnavailable)
-		_, cause := w.ended(a.keep(first), w.s(5))
+		_, cause := w.ended(a.keep(first), w.s(8))
 		w.is(cause, holdfast.ErrLost)
 		w.soon(w.s(2), "the hold expires", func() bool { return !w.held("k") })
 		a.net.Heal()
@@ -25,7 +25,7 @@ func TestB121LockAgainAfterALoss(t *testing.T) {
 		a.keep(second)
 		w.is(first.Check(), holdfast.ErrLost)
 		w.is(first.Unlock(), holdfast.ErrLost)
-		w.throughout(w.s(7), "the second hold is renewed", func() bool { return second.Check() == nil })
+		w.throughout(w.s(9), "the second hold is renewed", func() bool { return second.Check() == nil })
 		b.refused("k")
 		w.unlock(second)
 	})
@@ -44,14 +44,14 @@ func TestB117AfterARestart(t *testing.T) {
 		restart()
 		w.is(l.Extend(context.Background(), w.s(15)), nil)
 		if left := w.holding("k").Left; left < w.s(14) {
-			t.Errorf("after Extend to %v the store has %v", w.s(15), left)
+			w.Errorf("after Extend to %v the store has %v", w.s(15), left)
 		}
 		restart()
 		w.throughout(w.s(18), "the hold is renewed", func() bool { return l.Check() == nil })
 		restart()
 		w.unlock(l)
 		if w.held("k") {
-			t.Error("the unlock left the lock")
+			w.Error("the unlock left the lock")
 		}
 		w.unlock(b.lock("k", w.ttl(10)))
 	})

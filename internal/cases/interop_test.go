@@ -25,13 +25,13 @@ func TestB177ForeignOwner(t *testing.T) {
 		h, err := a.Holder(context.Background(), "k")
 		w.is(err, nil)
 		if len(h.Owner) != 8 || h.Owner == r.Owner[:8] {
-			t.Errorf("the foreign owner is shown as %q", h.Owner)
+			w.Errorf("the foreign owner is shown as %q", h.Owner)
 		}
-		_, err = a.Mutex("k", w.within(10, 1)).Lock(context.Background())
+		_, err = a.Mutex("k", w.upTo(10, 1)).Lock(context.Background())
 		w.is(err, holdfast.ErrHeld)
 		w.untouched("k", before)
 		if rel, err := w.eye.Release(context.Background(), g.Hold); err != nil || !rel.Freed {
-			t.Errorf("the peer's own release: %+v, %v", rel, err)
+			w.Errorf("the peer's own release: %+v, %v", rel, err)
 		}
 		w.unlock(a.lock("k", w.ttl(10)))
 	})

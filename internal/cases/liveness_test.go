@@ -37,14 +37,14 @@ func TestB031NoMomentWithoutTTL(t *testing.T) {
 	inFolder(t, "sqlite", vanish)
 	inFolder(t, "process", func(w *world) {
 		b := w.client()
-		for range scaled(t, 10, 500) {
+		for range scaled(w, 10, 500) {
 			a := w.process()
 			a.ask("pid -") // past the start of the process
 			a.send("lock k %v", w.s(10))
 			w.pass(rand.N(2 * time.Millisecond))
 			a.kill()
 			if !w.bounded("k", w.s(10)) {
-				t.Fatalf("after the kill: %+v", w.holding("k"))
+				w.Fatalf("after the kill: %+v", w.holding("k"))
 			}
 			w.unlock(b.begin(context.Background(), "k", w.ttl(10)).gets(w.s(10)))
 		}
@@ -122,14 +122,14 @@ func TestB043DefaultsExpire(t *testing.T) {
 		start := time.Now()
 		b.lock("k", nil)
 		if took := time.Since(start); took > 30*time.Second {
-			t.Errorf("b waited %v, longer than the default TTL", took)
+			w.Errorf("b waited %v, longer than the default TTL", took)
 		}
 	})
 	inFolder(t, "process", func(w *world) {
 		a, b := w.process(), w.client()
 		a.must("lock k 0s") // the default
 		if left := w.holding("k").Left; left <= 0 || left > 30*time.Second {
-			t.Errorf("the default leaves the hold for %v", left)
+			w.Errorf("the default leaves the hold for %v", left)
 		}
 		p := b.queue(context.Background(), "k", nil)
 		a.kill()
@@ -150,7 +150,7 @@ func TestB045WaitersDoNotStarveTheRelease(t *testing.T) {
 		start := time.Now()
 		w.unlock(l)
 		if took := time.Since(start); took > w.s(1)+w.slack/4 {
-			t.Errorf("the release took %v", took)
+			w.Errorf("the release took %v", took)
 		}
 		for range all {
 			w.unlock(firstOf(w, &all))
@@ -189,7 +189,7 @@ func TestB033WakeUpBeforeTheWait(t *testing.T) {
 		start := time.Now()
 		w.unlock(p.gets(w.s(1)))
 		if took := time.Since(start); took > w.s(1)+w.slack {
-			t.Errorf("b parked for %v beside a free lock", took)
+			w.Errorf("b parked for %v beside a free lock", took)
 		}
 	})
 }
@@ -202,7 +202,7 @@ func TestB041UnlockThroughACut(t *testing.T) {
 		a.net.Partition(driver.ErrUnavailable)
 		w.is(l.Unlock(), holdfast.ErrUnavailable)
 		if !w.held("k") {
-			t.Error("the release passed the cut: this case shows nothing")
+			w.Error("the release passed the cut: this case shows nothing")
 		}
 		a.net.Heal()
 		w.is(l.Unlock(), nil)

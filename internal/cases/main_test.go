@@ -25,15 +25,15 @@ func TestMain(m *testing.M) {
 
 // scaled is n, times HOLDFAST_ROUNDS for a soak, and never more than the case
 // asks for.
-func scaled(t testing.TB, n, most int) int {
-	t.Helper()
+func scaled(tb testing.TB, n, most int) int {
+	tb.Helper()
 	text := os.Getenv("HOLDFAST_ROUNDS")
 	if text == "" {
 		return n
 	}
 	f, err := strconv.Atoi(text)
 	if err != nil || f < 1 {
-		t.Fatalf("HOLDFAST_ROUNDS=%q: want a positive number", text)
+		tb.Fatalf("HOLDFAST_ROUNDS=%q: want a positive number", text)
 	}
 	return min(n*f, most)
 }

@@ -21,20 +21,20 @@ func TestB017OnlyTheOwnerTouchesAHold(t *testing.T) {
 			{(*holdfast.Lease).Unlock, extend},
 		} {
 			a, b := w.client(), w.client()
-			la := a.lock("k", w.fixed(2))
+			la := a.lock("k", w.fixed(4))
 			old := w.hold("k", w.s(60))
 			lb := b.lock("k", w.fixed(20))
 			before := w.state("k")
 			for _, call := range calls {
 				if err := call(la); !errors.Is(err, holdfast.ErrLost) && !errors.Is(err, holdfast.ErrNotHeld) {
-					t.Errorf("a call of the late holder says %v", err)
+					w.Errorf("a call of the late holder says %v", err)
 				}
 			}
 			if _, err := w.renew(old); !errors.Is(err, driver.ErrGone) {
-				t.Errorf("the store renewed for the late holder: %v", err)
+				w.Errorf("the store renewed for the late holder: %v", err)
 			}
 			if r, err := w.eye.Release(context.Background(), old); err != nil || r.Freed {
-				t.Errorf("the store released for the late holder: %+v, %v", r, err)
+				w.Errorf("the store released for the late holder: %+v, %v", r, err)
 			}
 			w.untouched("k", before)
 			w.unlock(lb)
@@ -53,7 +53,7 @@ func TestB019RepeatedUnlock(t *testing.T) {
 		second := a.lock("k", w.ttl(30))
 		before := w.state("k")
 		if err := first.Unlock(); err != nil && !errors.Is(err, holdfast.ErrUnknown) {
-			t.Errorf("the repeated unlock says %v", err)
+			w.Errorf("the repeated unlock says %v", err)
 		}
 		w.is(first.Unlock(), holdfast.ErrNotHeld)
 		w.throughout(w.s(2), "the second hold stays", func() bool {
@@ -68,7 +68,7 @@ func TestB019RepeatedUnlock(t *testing.T) {
 func TestB021SharedMutex(t *testing.T) {
 	eachStore(t, func(w *world) {
 		c := w.client()
-		shared := w.client().Mutex("k", w.fixed(1.5))
+		shared := w.client().Mutex("k", w.fixed(4))
 		g1, err := shared.Lock(context.Background())
 		w.is(err, nil)
 		g2, err := shared.Lock(context.Background()) // when the first has expired
@@ -76,7 +76,7 @@ func TestB021SharedMutex(t *testing.T) {
 		w.is(g1.Unlock(), holdfast.ErrLost)
 		c.refused("k")
 		if g1.Token() == g2.Token() || g1.Fingerprint() == g2.Fingerprint() {
-			t.Error("two acquisitions have the same identity")
+			w.Error("two acquisitions have the same identity")
 		}
 		w.unlock(g2)
 	})
@@ -143,7 +143,7 @@ func TestB027LabelsAreNoOwners(t *testing.T) {
 	t.Parallel()
 	each := func(w *world) {
 		a, b := w.labelled("worker"), w.labelled("worker")
-		l := a.lock("k", &holdfast.MutexOptions{TTL: w.s(10), Reentrant: true})
+		l := a.lock("k", &holdfast.MutexOptions{TTL: w.s(30), Reentrant: true})
 		for _, c := range []*client{a, b} {
 			_, err := c.Mutex("k", reentrant).TryLock(context.Background())
 			w.is(err, holdfast.ErrHeld)
@@ -157,10 +157,10 @@ func TestB027LabelsAreNoOwners(t *testing.T) {
 		a, b := w.process(), w.process()
 		a.must("lock k %v", w.s(10))
 		if got := b.ask("try k %v", w.s(10)); got != "held" {
-			t.Errorf("a process of the same label was told %q", got)
+			w.Errorf("a process of the same label was told %q", got)
 		}
 		if got := a.ask("try k %v", w.s(10)); got != "held" {
-			t.Errorf("the holder's own process was told %q", got)
+			w.Errorf("the holder's own process was told %q", got)
 		}
 	})
 }
@@ -178,10 +178,10 @@ func TestB029RenewalAgainstAForeignHold(t *testing.T) {
 		at, cause := w.ended(la, w.s(10)/3)
 		w.is(cause, holdfast.ErrLost)
 		if at.Sub(began) > w.s(10)/3+w.slack {
-			t.Errorf("the loss showed after %v", at.Sub(began))
+			w.Errorf("the loss showed after %v", at.Sub(began))
 		}
 		if _, err := w.renew(old); !errors.Is(err, driver.ErrGone) {
-			t.Errorf("the store renewed a foreign hold: %v", err)
+			w.Errorf("the store renewed a foreign hold: %v", err)
 		}
 		w.untouched("k", before)
 	})

@@ -36,6 +36,7 @@ func runPuppet(dir string) {
 		return
 	}
 	p := &puppet{locks: locks, leases: map[string]*holdfast.Lease{}}
+	p.churn("hello "+locks.ID(), "1") // with time to open the folder
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
 		fmt.Println(p.obey(strings.Fields(in.Text())))

@@ -37,7 +37,7 @@ func TestB015LivenessWithoutProcessIDs(t *testing.T) {
 			a, b := start(w)
 			a.must("lock k %v", w.s(10))
 			if got := b.ask("try k %v", w.s(10)); got != "held" {
-				t.Errorf("b was told %q while a lives", got)
+				w.Errorf("b was told %q while a lives", got)
 			}
 			a.kill()
 			b.send("lock k %v", w.s(10))
@@ -46,7 +46,7 @@ func TestB015LivenessWithoutProcessIDs(t *testing.T) {
 				return h != nil && h.Client.PID == 1
 			})
 			if got := b.answer(); got != "ok" {
-				t.Errorf("b was told %q after the death of a", got)
+				w.Errorf("b was told %q after the death of a", got)
 			}
 		})
 	}

@@ -25,27 +25,27 @@ func late(m drivertest.Method, d time.Duration) func(drivertest.Call) drivertest
 func TestB001RenewalNeverRecreates(t *testing.T) {
 	eachStore(t, func(w *world) {
 		a, b := w.client(), w.client()
-		l := a.lock("k", w.ttl(2))
-		a.net.Plan(late(drivertest.Renew, w.s(3)))
-		w.unlock(b.lock("k", w.ttl(2)))
+		l := a.lock("k", w.ttl(8))
+		a.net.Plan(late(drivertest.Renew, w.s(12)))
+		w.unlock(b.lock("k", w.ttl(8)))
 		w.is(l.Check(), holdfast.ErrLost)
-		w.throughout(w.s(4), "the name stays free", func() bool { return !w.held("k") })
+		w.throughout(w.s(16), "the name stays free", func() bool { return !w.held("k") })
 		w.is(context.Cause(l.Context()), holdfast.ErrLost)
 		w.is(l.Unlock(), holdfast.ErrLost)
 	})
 	inFolder(t, "process", func(w *world) {
 		a, b := w.process(), w.client()
-		a.must("lock k %v", w.s(2))
+		a.must("lock k %v", w.s(8))
 		a.freeze()
-		w.unlock(b.lock("k", w.ttl(2)))
+		w.unlock(b.lock("k", w.ttl(8)))
 		a.send("alive k")
 		a.thaw()
 		if got := a.answer(); got != "lost context canceled" {
-			t.Errorf("the first look after the thaw says %q", got)
+			w.Errorf("the first look after the thaw says %q", got)
 		}
-		w.throughout(w.s(3), "the name stays free", func() bool { return !w.held("k") })
+		w.throughout(w.s(6), "the name stays free", func() bool { return !w.held("k") })
 		if got := a.ask("check k"); got != "lost" {
-			t.Errorf("check says %q", got)
+			w.Errorf("check says %q", got)
 		}
 	})
 }
@@ -55,14 +55,14 @@ func TestB003ValidityFromTheWinningAttempt(t *testing.T) {
 	eachStore(t, func(w *world) {
 		a, b := w.client(), w.client()
 		la := a.lock("k", w.ttl(20))
-		p := b.queue(context.Background(), "k", w.within(5, 60))
+		p := b.queue(context.Background(), "k", w.within(8, 60))
 		w.pass(w.s(20))
 		w.unlock(la)
 		lb := p.gets(w.s(1))
-		if left, want := lb.Deadline().Sub(p.at), w.s(5)-w.s(5)/4; left < want {
-			t.Errorf("%v of %v are left at the start", left, w.s(5))
+		if left, want := lb.Deadline().Sub(p.at), w.s(8)-w.s(8)/4; left < want {
+			w.Errorf("%v of %v are left at the start", left, w.s(8))
 		}
-		w.throughout(w.s(6), "b holds and renews", func() bool { return lb.Check() == nil && w.held("k") })
+		w.throughout(w.s(9), "b holds and renews", func() bool { return lb.Check() == nil && w.held("k") })
 		w.unlock(lb)
 	})
 }
@@ -80,14 +80,14 @@ func TestB011LossWithoutNetwork(t *testing.T) {
 		at, cause := w.ended(l, w.s(15))
 		w.is(cause, holdfast.ErrLost)
 		if at.Sub(deadline) > w.slack/8 {
-			t.Errorf("the loss showed %v after the deadline", at.Sub(deadline))
+			w.Errorf("the loss showed %v after the deadline", at.Sub(deadline))
 		}
 		p.gets(w.s(3))
 		if !at.Before(p.at) {
-			t.Errorf("the loss showed %v after another got in", at.Sub(p.at))
+			w.Errorf("the loss showed %v after another got in", at.Sub(p.at))
 		}
 		if n := a.heard.count(holdfast.Lost); n != 1 {
-			t.Errorf("%d loss events, want 1", n)
+			w.Errorf("%d loss events, want 1", n)
 		}
 	})
 }
@@ -97,7 +97,7 @@ func TestB013OwnersNeverRepeat(t *testing.T) {
 	t.Parallel()
 	inMemory(t, func(w *world) {
 		seen := newUnique(w)
-		rounds := scaled(t, 20, 10_000)
+		rounds := scaled(w, 5, 10_000)
 		done := make(chan struct{})
 		for range 64 {
 			c := w.stranger()
@@ -109,7 +109,7 @@ func TestB013OwnersNeverRepeat(t *testing.T) {
 						return nil
 					})
 					if err != nil {
-						t.Error(err)
+						w.Error(err)
 					}
 				}
 			}()
@@ -120,9 +120,9 @@ func TestB013OwnersNeverRepeat(t *testing.T) {
 	})
 	inFolder(t, "process", func(w *world) {
 		seen := newUnique(w)
-		rounds := scaled(t, 10, 10_000)
+		rounds := scaled(w, 10, 10_000)
 		var all []*process
-		for range scaled(t, 8, 64) {
+		for range scaled(w, 8, 64) {
 			all = append(all, w.process())
 		}
 		for _, p := range all {
@@ -144,15 +144,15 @@ func TestB009RenewIsNoUpsert(t *testing.T) {
 		old := w.hold("k", w.s(10))
 		w.remove("k")
 		if _, err := w.renew(old); !errors.Is(err, driver.ErrGone) {
-			t.Errorf("renewal of a removed hold: %v", err)
+			w.Errorf("renewal of a removed hold: %v", err)
 		}
 		if w.held("k") {
-			t.Error("a renewal created the lock again")
+			w.Error("a renewal created the lock again")
 		}
 		b.lock("k", w.fixed(5)) // and never renews
 		before := w.state("k")
 		if _, err := w.renew(old); !errors.Is(err, driver.ErrGone) {
-			t.Errorf("renewal against another holder: %v", err)
+			w.Errorf("renewal against another holder: %v", err)
 		}
 		w.untouched("k", before)
 		_, cause := w.ended(la, w.s(10)/3)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,8 +20,8 @@ func TestB157UnlockAfterExpiry(t *testing.T) {
 	eachStore(t, func(w *world) {
 		a, b := w.client(), w.client()
 		for _, taken := range []bool{false, true} {
-			l := a.lock("k", w.fixed(1))
-			w.ended(l, w.s(1))
+			l := a.lock("k", w.fixed(4))
+			w.ended(l, w.s(4))
 			w.soon(w.s(1), "the hold expires", func() bool { return !w.held("k") })
 			if taken {
 				b.lock("k", w.ttl(30))
@@ -30,10 +31,10 @@ func TestB157UnlockAfterExpiry(t *testing.T) {
 			w.isnt(err, holdfast.ErrHeld)
 			h, err := a.Holder(context.Background(), "k")
 			if nobody := errors.Is(err, holdfast.ErrNotHeld); nobody == taken {
-				t.Errorf("taken by another: %v, Holder says %+v, %v", taken, h, err)
+				w.Errorf("taken by another: %v, Holder says %+v, %v", taken, h, err)
 			}
 			if h.Fingerprint == l.Fingerprint() {
-				t.Error("the late holder is shown as the holder")
+				w.Error("the late holder is shown as the holder")
 			}
 		}
 	})
@@ -48,7 +49,7 @@ func TestB161LossSignal(t *testing.T) {
 		defer cancel()
 		bound := l.Bind(ctx)
 		if l.Context().Err() != nil || bound.Err() != nil {
-			t.Error("the signal is there before the loss")
+			w.Error("the signal is there before the loss")
 		}
 		w.remove("k")
 		_, cause := w.ended(l, w.s(10)/3)
@@ -58,7 +59,7 @@ func TestB161LossSignal(t *testing.T) {
 		late := l.Bind(context.Background())
 		w.is(context.Cause(late), holdfast.ErrLost)
 		if n := a.heard.count(holdfast.Lost); n != 1 {
-			t.Errorf("the observer heard of %d losses, want 1", n)
+			w.Errorf("the observer heard of %d losses, want 1", n)
 		}
 	})
 }
@@ -90,9 +91,9 @@ func TestB165NoStoreNoLock(t *testing.T) {
 		a, b := w.client(), w.stranger()
 		for _, c := range []*client{a, b} {
 			c.net.Partition(driver.ErrUnavailable)
-			o := &holdfast.MutexOptions{TTL: w.s(5), Patience: w.s(5)}
+			o := &holdfast.MutexOptions{TTL: w.s(8), Patience: w.s(8)}
 			body := func(context.Context, *holdfast.Lease) error {
-				t.Error("the body ran without the lock")
+				w.Error("the body ran without the lock")
 				return nil
 			}
 			for what, err := range map[string]error{
@@ -100,7 +101,7 @@ func TestB165NoStoreNoLock(t *testing.T) {
 				"TryLock": c.Mutex("k", o).TryDo(context.Background(), body),
 			} {
 				if !errors.Is(err, holdfast.ErrUnavailable) || errors.Is(err, holdfast.ErrHeld) {
-					t.Errorf("%s without a store: %v", what, err)
+					w.Errorf("%s without a store: %v", what, err)
 				}
 			}
 		}
@@ -110,32 +111,35 @@ func TestB165NoStoreNoLock(t *testing.T) {
 // Nonsense for an answer to a renewal harms nothing but the renewal.
 func TestB167RenewalsAnsweredByNonsense(t *testing.T) {
 	eachStore(t, func(w *world) {
+		enough := 100
+		if w.store == "sqlite" {
+			enough = scaled(w, 30, 100)
+		}
 		a := w.client()
 		nonsense := []error{
 			errors.New("-ERR \x00 garbage"), driver.ErrUnknown, driver.ErrUnavailable, driver.ErrRefused,
 			&driver.Busy{}, context.Canceled, context.DeadlineExceeded, fmt.Errorf("%w%w", driver.ErrRefused, driver.ErrTemporary),
 		}
-		n := 0
+		var n atomic.Int64
 		a.net.Plan(func(c drivertest.Call) drivertest.Fault {
 			if c.Method != drivertest.Renew {
 				return drivertest.Fault{}
 			}
-			n++
-			return drivertest.Fault{LoseRequest: true, Err: nonsense[n%len(nonsense)]}
+			return drivertest.Fault{LoseRequest: true, Err: nonsense[n.Add(1)%int64(len(nonsense))]}
 		})
-		for n < 100 {
-			l := a.lock("k", w.ttl(3))
+		for n.Load() < int64(enough) {
+			l := a.lock("k", w.ttl(8))
 			before := l.Deadline()
-			at, cause := w.ended(l, w.s(3))
+			at, cause := w.ended(l, w.s(8))
 			w.is(cause, holdfast.ErrLost)
 			if at.Before(before) {
-				t.Errorf("nonsense ended the lease %v before its deadline", before.Sub(at))
+				w.Errorf("nonsense ended the lease %v before its deadline", before.Sub(at))
 			}
 			w.is(l.Unlock(), holdfast.ErrLost)
-			w.soon(w.s(3), "the name is free", func() bool { return !w.held("k") })
+			w.soon(w.s(8), "the name is free", func() bool { return !w.held("k") })
 		}
-		if a.heard.count(holdfast.RenewalFailed) < 100 {
-			t.Error("the observer did not hear of each failure")
+		if a.heard.count(holdfast.RenewalFailed) < enough {
+			w.Error("the observer did not hear of each failure")
 		}
 	})
 }
@@ -147,19 +151,19 @@ func TestB171IgnoredError(t *testing.T) {
 		a, b := w.client(), w.client()
 		la := a.lock("k", w.ttl(30))
 		before := w.state("k")
-		l, _ := b.Mutex("k", w.within(30, 1)).Lock(context.Background())
+		l, _ := b.Mutex("k", w.upTo(30, 1)).Lock(context.Background())
 		err := l.Unlock()
 		w.is(err, holdfast.ErrNotHeld)
 		if !strings.Contains(err.Error(), "never taken") {
-			t.Errorf("the error does not say that the lock was never taken: %v", err)
+			w.Errorf("the error does not say that the lock was never taken: %v", err)
 		}
-		err = b.Mutex("k", w.within(30, 1)).Do(context.Background(), func(context.Context, *holdfast.Lease) error {
-			t.Error("the body ran without the lock")
+		err = b.Mutex("k", w.upTo(30, 1)).Do(context.Background(), func(context.Context, *holdfast.Lease) error {
+			w.Error("the body ran without the lock")
 			return nil
 		})
 		w.is(err, holdfast.ErrHeld)
 		if now := w.state("k"); now.owner != before.owner || la.Check() != nil {
-			t.Error("the holder was disturbed")
+			w.Error("the holder was disturbed")
 		}
 	})
 }
@@ -182,20 +186,20 @@ func TestB173ExclusionIsNotOnce(t *testing.T) {
 			}
 			for range nodes {
 				if err := <-errs; err != nil && !errors.Is(err, holdfast.ErrHeld) {
-					t.Error(err)
+					w.Error(err)
 				}
 			}
 			return runs
 		}
 		if n := round(w.within(10, 20), (*holdfast.Mutex).Do); n != 3 {
-			t.Errorf("with waiting the job ran %d times, want 3", n)
+			w.Errorf("with waiting the job ran %d times, want 3", n)
 		}
-		once := &holdfast.MutexOptions{TTL: w.s(10), AtLeast: w.s(5)}
+		once := &holdfast.MutexOptions{TTL: w.s(10), AtLeast: w.s(10)}
 		for range 2 {
 			if n := round(once, (*holdfast.Mutex).TryDo); n != 1 {
-				t.Errorf("with a minimum hold the job ran %d times, want 1", n)
+				w.Errorf("with a minimum hold the job ran %d times, want 1", n)
 			}
-			w.soon(w.s(5), "the round ends", func() bool { return !w.held("job") })
+			w.soon(w.s(10), "the round ends", func() bool { return !w.held("job") })
 		}
 	})
 }

@@ -16,7 +16,7 @@ import (
 // behind a network of its own, and looks at the place with an eye that no fault
 // disturbs.
 type world struct {
-	*testing.T
+	testing.TB
 	store  string        // "memory" or "sqlite"
 	second time.Duration // what a second of the case lasts here
 	slack  time.Duration // how late a busy machine may be
@@ -48,7 +48,7 @@ func inMemory(t *testing.T, f func(w *world)) {
 	t.Helper()
 	t.Run("memory", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			f(newWorld(&world{T: t, store: "memory", second: time.Second, slack: time.Millisecond, place: memstore.NewServer().Store}))
+			f(newWorld(&world{TB: t, store: "memory", second: time.Second, slack: time.Millisecond, place: memstore.NewServer().Store}))
 		})
 	})
 }
@@ -56,15 +56,17 @@ func inMemory(t *testing.T, f func(w *world)) {
 func inFolder(t *testing.T, name string, f func(w *world)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
-		w := &world{T: t, store: "sqlite", second: time.Second / 5, slack: 2 * time.Second, dir: t.TempDir()}
-		w.place = func() driver.Store {
-			s, err := sqlitestore.NewStore(&sqlitestore.Options{Dir: w.dir})
-			if err != nil {
-				w.Fatal(err)
+		inRealTime(t, func(tb testing.TB, second time.Duration) {
+			w := &world{TB: tb, store: "sqlite", second: second, slack: 8 * second, dir: tb.TempDir()}
+			w.place = func() driver.Store {
+				s, err := sqlitestore.NewStore(&sqlitestore.Options{Dir: w.dir})
+				if err != nil {
+					w.Fatal(err)
+				}
+				return s
 			}
-			return s
-		}
-		f(newWorld(w))
+			f(newWorld(w))
+		})
 	})
 }
 
@@ -120,18 +122,19 @@ func (w *world) remove(name string) {
 
 // state is what must not change in a hold that nobody of its owner touches.
 type state struct {
-	owner   string
-	token   int64
-	expires time.Time
+	owner          string
+	token          int64
+	ends, surelyBy time.Time // between these
 }
 
 func (w *world) state(name string) state {
 	w.Helper()
+	before := time.Now()
 	h := w.holding(name)
 	if h == nil {
 		return state{}
 	}
-	return state{h.Owner, h.Token, time.Now().Add(h.Left)}
+	return state{h.Owner, h.Token, before.Add(h.Left), time.Now().Add(h.Left)}
 }
 
 // untouched fails the case if name is not held exactly as before.
@@ -141,8 +144,9 @@ func (w *world) untouched(name string, before state) {
 	if now.owner != before.owner || now.token != before.token {
 		w.Fatalf("%q was %+v and is %+v", name, before, now)
 	}
-	if d := now.expires.Sub(before.expires).Abs(); d > w.slack/20 {
-		w.Fatalf("the end of %q moved by %v", name, d)
+	const exact = 2 * time.Millisecond
+	if now.ends.After(before.surelyBy.Add(exact)) || now.surelyBy.Before(before.ends.Add(-exact)) {
+		w.Fatalf("the end of %q moved by %v", name, now.ends.Sub(before.ends))
 	}
 }
 
