@@ -42,13 +42,6 @@ var brokenCalls = map[string]fault{
 	"Wait counts Left from its start": {"waiting/expiry", func(s *altered) {
 		s.wait = func(ctx context.Context, _ driver.Request, b *driver.Busy) error { return pause(ctx, b.Left) }
 	}},
-	"Wait ends with the hold only": {"waiting/left", func(s *altered) {
-		s.wait = func(ctx context.Context, r driver.Request, b *driver.Busy) error {
-			forever := *b
-			forever.Left = -1
-			return s.full.Wait(ctx, r, &forever)
-		}
-	}},
 	"Wait does not wait": {"waiting/ctx waiting/idle", func(s *altered) {
 		s.wait = func(ctx context.Context, _ driver.Request, _ *driver.Busy) error { return ctx.Err() }
 	}},

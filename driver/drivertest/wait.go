@@ -12,7 +12,6 @@ var waiting = promise{"waiting", []rule{
 	{"release", "a release wakes those who wait", waitRelease},
 	{"missed", "Wait returns at once if the name was freed after the Try that found it taken", waitMissed},
 	{"expiry", "Wait returns when the hold has expired, though nobody signals", waitExpiry},
-	{"left", "Wait returns when the Left that it was given has passed, though the hold was renewed", waitLeft},
 	{"rest", "Wait returns when a tombstone has ended, though nobody signals", waitRest},
 	{"break", "a forced release wakes those who wait", waitBreak},
 	{"everybody", "nobody is forgotten: all who wait get the name in the end, one at a time", waitEverybody},
@@ -90,15 +89,6 @@ func waitExpiry(e *env) {
 	e.pass(e.unit / 2) // Left counts from the Try, not from the Wait
 	e.woken(other.waits(e.ctx, b, name), g.at.plus(e.unit))
 	other.got(name, e.long)
-}
-
-func waitLeft(e *env) {
-	name, other := e.name(), e.client()
-	g := e.first.take(name, 2*e.unit)
-	b := other.refused(name)
-	e.first.renewed(g.Hold, e.long)
-	e.woken(other.waits(e.ctx, b, name), b.end())
-	other.heldBy(name, g.Hold.Owner)
 }
 
 func waitRest(e *env) {

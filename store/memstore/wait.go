@@ -9,7 +9,7 @@ import (
 
 // Wait costs a timer and a count, no goroutine. Whoever frees a name closes one
 // channel for all of its waiters; expiry needs nobody to announce it, since
-// each waiter's timer ends with the hold.
+// each waiter's timer ends with the hold, which it knows better than b.Left.
 func (c *store) Wait(ctx context.Context, r driver.Request, b *driver.Busy) error {
 	if c.isClosed() {
 		return driver.ErrClosed
@@ -56,17 +56,7 @@ func (c *store) join(r driver.Request, b *driver.Busy) (*lock, <-chan struct{}, 
 		l.waiting = map[*store]int{}
 	}
 	l.waiting[c]++
-	return l, l.signal, left(h, b, now)
-}
-
-// left is the time until the name is worth another try without a signal. The
-// hold may have been raised since b was told, or b may be old.
-func left(h *hold, b *driver.Busy, now time.Time) time.Duration {
-	d := h.until.Sub(now)
-	if b.Left >= 0 {
-		d = min(d, b.Left)
-	}
-	return d
+	return l, l.signal, h.until.Sub(now)
 }
 
 func (c *store) leave(l *lock) {
