@@ -176,6 +176,9 @@ func TestGivenBackSoon(t *testing.T) {
 		{"slow request", drivertest.Fault{Before: time.Second}, time.Second},
 		{"lost reply", drivertest.Fault{LoseReply: true}, 3 * time.Second},
 		{"broken connection", drivertest.Fault{LoseReply: true, Err: driver.ErrUnknown}, 0},
+		{"copy after a broken connection", drivertest.Fault{
+			LoseRequest: true, Err: driver.ErrUnknown, Again: []time.Duration{2 * time.Second},
+		}, 3 * time.Second},
 		{"copy of a lost request", drivertest.Fault{LoseRequest: true, Again: []time.Duration{2 * time.Second}}, 3 * time.Second},
 	} {
 		for how, lock := range map[string]func(*holdfast.Mutex, context.Context) (*holdfast.Lease, error){

@@ -21,10 +21,10 @@ type hold struct {
 	queue   *queue
 	values  context.Context // values of the call that acquired; never ends
 	granted time.Time       // when the reply arrived, on the client's clock
+	d       driver.Hold     // as the store gave it
 	entry   entry[*hold]    // on the renewer's agenda
 
 	mu      sync.Mutex // guards the following
-	d       driver.Hold
 	span    span
 	cause   error     // why it ended; nil while held
 	handles []*handle // the live ones

@@ -22,8 +22,8 @@ var mutants = []mutant{
 	{"suspend is not counted", []edit{
 		{"clock.go", "return t.Add(slept)", "return t"},
 	}},
-	{"a late renewal moves the deadline back", []edit{
-		{"renewer.go", "if s.deadline.After(h.span.deadline) {", "if true {"},
+	{"Extend does not ask the store", []edit{
+		{"extend.go", "if h.cause != nil || !h.span.deadline.Before(now.Add(d)) {", "if true {"},
 	}},
 	{"a failed renewal is not tried again before the next is due", []edit{
 		{"renewer.go", "h.renewal.retryAt = h.c.clock.now().Add(pause)", "h.renewal.retryAt = h.c.clock.now().Add(pause + h.terms.ttl)"},
