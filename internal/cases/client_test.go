@@ -193,17 +193,6 @@ func (w *world) owner(name string) string {
 	return w.hold(name, 0).Owner
 }
 
-// sent returns the calls of a method for one owner so far.
-func (c *client) sent(m drivertest.Method, owner string) []drivertest.Call {
-	var cs []drivertest.Call
-	for _, call := range c.net.Calls(m) {
-		if call.Owner == owner {
-			cs = append(cs, call)
-		}
-	}
-	return cs
-}
-
 // heard is what an observer heard.
 type heard struct {
 	mu     sync.Mutex // guards events

@@ -30,7 +30,7 @@ func (c *client) cycle(prefix string, n int) {
 // memory, a day in a folder.
 func TestB087NamesAreForgotten(t *testing.T) {
 	inMemory(t, func(w *world) {
-		n := scaled(w, 10_000, 100_000)
+		n := scaled(w, 3000, 100_000)
 		a := w.client()
 		use := func(round int) uint64 {
 			a.cycle(fmt.Sprint("round ", round, " name "), n)
