@@ -12,9 +12,9 @@ trap 'chmod -R u+w "$TMPDIR"; rm -rf "$TMPDIR"' EXIT
 export TMPDIR
 unset HOLDFAST_STORE HOLDFAST_NAME HOLDFAST_TOKEN HOLDFAST_HELD
 
-# Good reasons to skip: a declared weakness, a helper process, a right that this
-# user cannot have.
-may_skip='^(not for this store|run by |only root )'
+# Good reasons to skip: what the store or this system does not have at all, and a
+# right that this user cannot have.
+may_skip='^(not for this store|this system has no|needs /proc|only root )'
 
 gotest() { go run ./scripts/gotest -may-skip "$may_skip" -- -count=1 -timeout 10m "$@"; }
 
