@@ -156,13 +156,6 @@ func (d *database) retry(ctx context.Context, done <-chan struct{}, fn func() er
 }
 
 func (d *database) enter(ctx context.Context, done <-chan struct{}) error {
-	select {
-	case <-done:
-		return driver.ErrClosed
-	case <-d.shut:
-		return errReplaced
-	default:
-	}
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%w: %w", driver.ErrUnavailable, err)
 	}

@@ -39,6 +39,8 @@ func explain(path string, err error) error {
 		return fmt.Errorf("%w: %s cannot be written: give this user the right to, or choose another folder: %w", driver.ErrRefused, path, err)
 	case codes.SQLITE_CANTOPEN:
 		return fmt.Errorf("%w: %s cannot be opened: check its rights and those of its folder: %w", driver.ErrRefused, path, err)
+	case codes.SQLITE_CONSTRAINT: // our own row is gone
+		return fmt.Errorf("%w: %s: this client was removed from it: %w", errReplaced, path, err)
 	case codes.SQLITE_IOERR, codes.SQLITE_NOMEM, codes.SQLITE_BUSY, codes.SQLITE_LOCKED, codes.SQLITE_INTERRUPT:
 		return fmt.Errorf("%w: %s: %w", driver.ErrUnavailable, path, err)
 	}

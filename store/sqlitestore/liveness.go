@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -93,6 +94,15 @@ func (p place) isDead(id string) bool {
 func (c *corpse) bury() {
 	_ = os.Remove(c.file.Name())
 	_ = c.file.Close()
+}
+
+// closed returns those of the clients that have no liveness file: a client has
+// one before its row.
+func (p place) closed(ids []string) []string {
+	return slices.DeleteFunc(ids, func(id string) bool {
+		_, err := os.Lstat(filepath.Join(p.dir, liveFile(id)))
+		return !errors.Is(err, fs.ErrNotExist)
+	})
 }
 
 // ids lists the clients that have a liveness file.

@@ -125,6 +125,48 @@ func TestTryAfterKill(t *testing.T) {
 	}
 }
 
+func TestInspectAfterKill(t *testing.T) {
+	dir := folder(t)
+	a, b, s := start(t, dir), start(t, dir), open(t, dir)
+	a.want("ok", "try n 1h")
+	take(t, s, "m", time.Hour)
+	b.send("lock m 1h")
+	waiters(t, s, "m", 1)
+	a.kill()
+	b.kill()
+	hs, err := s.Inspect(t.Context(), "")
+	if err != nil || len(hs) != 1 || hs[0].Name != "m" || hs[0].Waiters != 0 {
+		t.Errorf("Inspect shows %+v, %v: want the living client's hold, and nobody waiting", hs, err)
+	}
+}
+
+// TestRemovedClient: somebody who cleans up too much does not break a client.
+func TestRemovedClient(t *testing.T) {
+	dir := folder(t)
+	s := open(t, dir)
+	if err := s.Ping(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	run(t, filepath.Join(dir, "locks.db"), "DELETE FROM clients")
+	g := take(t, s, "n", time.Hour)
+	other := open(t, dir)
+	b := refused(t, other, "n")
+	if err := renew(t, s, g.Hold); err != nil {
+		t.Error(err)
+	}
+	// The next one removed waits.
+	run(t, filepath.Join(dir, "locks.db"), "DELETE FROM clients WHERE id NOT IN (SELECT client FROM holds)")
+	if err := other.Wait(t.Context(), request("n", time.Minute), b); err != nil {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- other.Wait(ctx, request("n", time.Minute), b) }()
+	waiters(t, s, "n", 1)
+	cancel()
+	<-done
+}
+
 func files(t testing.TB, dir, prefix string) []string {
 	t.Helper()
 	m, err := filepath.Glob(filepath.Join(dir, prefix+"*"))
@@ -184,7 +226,9 @@ func TestCloseKeepsHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused(t, b, "n")
-	until(t, func() bool { return len(files(t, dir, "client-")) == 1 })
+	if _, err := obtain(within(t, 10*time.Second), b, request("n", time.Minute)); err != nil {
+		t.Error(err)
+	}
 }
 
 const nobody = 65534

@@ -80,12 +80,6 @@ func (q *queries) row(name string, args []any, dest ...any) (bool, error) {
 	return err == nil, err
 }
 
-// number reads one number, 0 if there is none.
-func (q *queries) number(name string, args ...any) (n int64, err error) {
-	_, err = q.row(name, args, &n)
-	return n, err
-}
-
 // each calls scan for every row.
 func (q *queries) each(name string, args []any, scan func(row *sql.Rows) error) error {
 	s, err := q.prepare(name)

@@ -9,9 +9,9 @@ import (
 // looked for.
 const sweepEvery = time.Hour
 
-// reap removes everything of a client that is dead, and tells those who wait for
-// its names. It reports whether the client was dead: if so the name that it held
-// may be free now.
+// reap removes everything of a client that is dead. It reports whether the client
+// was dead: if so the name that it held may be free now. Those who wait for its
+// names have heard of its death themselves.
 func (st *session) reap(ctx context.Context, id string) bool {
 	if id == "" || id == st.live.id {
 		return false
@@ -20,7 +20,7 @@ func (st *session) reap(ctx context.Context, id string) bool {
 	if c == nil {
 		return false
 	}
-	if st.erase(ctx, id) != nil {
+	if st.unregister(ctx, id) != nil {
 		_ = c.file.Close()
 		return false
 	}
@@ -28,42 +28,37 @@ func (st *session) reap(ctx context.Context, id string) bool {
 	return true
 }
 
-func (st *session) erase(ctx context.Context, id string) error {
-	var names []string
-	err := st.db.write(ctx, func(q *queries) (err error) {
-		if names, err = q.strings("awaited", id); err != nil {
-			return err
-		}
-		for _, n := range names {
-			if err := q.exec("signal", n); err != nil {
+func (st *session) unregister(ctx context.Context, ids ...string) error {
+	return st.db.write(ctx, func(q *queries) error {
+		for _, id := range ids {
+			if err := q.exec("unregister", id); err != nil {
 				return err
 			}
 		}
-		return q.exec("unregister", id)
+		return nil
 	})
-	if err != nil {
-		return err
-	}
-	for _, n := range names {
-		st.store.place.touch(bucket(n))
-	}
-	return nil
 }
 
-// sweep removes the dead and what has expired, unless somebody did so within the
-// hour. Its failure is no failure of the caller's.
+// sweep removes the dead, the closed and what has expired, unless somebody did so
+// within the hour. Its failure is no failure of the caller's.
 func (st *session) sweep(ctx context.Context) {
 	var mine int64
+	var idle []string
 	err := st.db.write(ctx, func(q *queries) (err error) {
 		now := time.Now()
 		mine, err = q.count("claim_sweep", now.Add(-sweepEvery).Unix(), now.Unix())
 		if err != nil || mine == 0 {
 			return err
 		}
-		return q.exec("purge_holds", st.clock.boot, st.clock.now())
+		if err := q.exec("purge_holds", st.clock.boot, st.clock.now()); err != nil {
+			return err
+		}
+		idle, err = q.strings("idle")
+		return err
 	})
 	if err == nil && mine > 0 {
 		st.reapAll(ctx)
+		_ = st.unregister(ctx, st.store.place.closed(idle)...)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -134,26 +133,17 @@ func (st *session) abandon() {
 	}
 }
 
-// close ends the session. Its liveness file stays locked until the last of its
-// holds has expired: closing it would free them, and their owners may still be
-// at work.
+// close ends the session. Holds that are left keep their rows, and the liveness
+// file goes: without it nobody can say that their owner is dead, so that they
+// stay until they expire. Their owner may still be at work.
 func (st *session) close(ctx context.Context) error {
 	st.hub.close()
-	rest := 24 * time.Hour // where the database does not tell
-	err := st.db.finish(ctx, func(q *queries) error {
-		latest, err := q.number("latest", st.live.id, st.clock.boot)
-		if err != nil {
+	_ = st.db.finish(ctx, func(q *queries) error {
+		if err := q.exec("withdraw", st.live.id); err != nil {
 			return err
 		}
-		if rest = time.Duration(latest - st.clock.now()); rest > 0 {
-			return q.exec("withdraw", st.live.id)
-		}
-		return q.exec("unregister", st.live.id)
+		return q.exec("retire", st.live.id, st.clock.boot, st.clock.now())
 	})
-	if rest > 0 && !errors.Is(err, errReplaced) {
-		time.AfterFunc(rest, st.live.discard)
-	} else {
-		st.live.discard()
-	}
+	st.live.discard()
 	return st.db.close(ctx)
 }

@@ -3,6 +3,7 @@
 package sqlitestore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -118,6 +119,16 @@ func TestNothingIsLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	g := mustTry(t, s, "n", time.Hour)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := s.Wait(ctx, ask("n", time.Hour), mustNotTry(t, s, "n")); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Wait said %v", err)
+	}
+	if n := number(t, s, "SELECT count(*) FROM waiters"); n != 0 {
+		t.Errorf("%d rows of a wait that is over are left", n)
+	}
+	mustRelease(t, s, g.Hold)
 	for table, want := range map[string]int64{"clients": 1, "holds": 0, "waiters": 0, "breaks": 0, "names": 1} {
 		if n := number(t, s, "SELECT count(*) FROM "+table); n != want {
 			t.Errorf("%d rows are left in %s, want %d", n, table, want)
@@ -165,19 +176,26 @@ func TestSweep(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	count := "SELECT (SELECT count(*) FROM holds) + (SELECT count(*) FROM waiters)"
-	if err := testStore(t, dir).Ping(t.Context()); err != nil {
+	// And those of one that closed with a hold.
+	closed := testStore(t, dir)
+	mustTry(t, closed, "c", time.Millisecond)
+	if err := closed.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if n := number(t, s, count); n != 2 {
-		t.Fatalf("%d rows are left within the hour of the last sweep, want 2", n)
+	count := "SELECT (SELECT count(*) FROM holds) + (SELECT count(*) FROM waiters) + (SELECT count(*) FROM clients) - 1"
+	again := testStore(t, dir)
+	if err := again.Ping(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := number(t, s, count); n != 6 {
+		t.Fatalf("%d rows are left within the hour of the last sweep, want 6", n)
 	}
 	change(t, s, "UPDATE meta SET value = value - 3601 WHERE key = 'swept'")
-	if err := testStore(t, dir).Ping(t.Context()); err != nil {
+	if err := errors.Join(again.Close(t.Context()), testStore(t, dir).Ping(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	if n := number(t, s, count); n != 0 {
-		t.Errorf("%d rows of the dead are left", n)
+	if n := number(t, s, count); n != 1 {
+		t.Errorf("%d rows are left, want the new client's only", n)
 	}
 }
 

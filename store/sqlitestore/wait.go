@@ -37,6 +37,9 @@ func (s *Store) Wait(ctx context.Context, r driver.Request, b *driver.Busy) erro
 	if err == nil {
 		err = st.wait(ctx, r, b)
 	}
+	if errors.Is(err, errReplaced) {
+		s.replace(ctx, st)
+	}
 	switch {
 	case s.isClosed():
 		return driver.ErrClosed
@@ -84,12 +87,11 @@ func (st *session) wait(ctx context.Context, r driver.Request, b *driver.Busy) e
 
 // waiter is one call of Wait.
 type waiter struct {
-	st     *session
-	r      driver.Request
-	ear    *ear
-	every  time.Duration // with a watch, when to look next at the latest
-	client string        // the holder's
-	gone   bool          // our row is known to be gone
+	st    *session
+	r     driver.Request
+	ear   *ear
+	every time.Duration // with a watch, when to look next at the latest
+	gone  bool          // our row is known to be gone
 }
 
 // interval makes sure of the watch, before a look, and returns when to look
@@ -144,7 +146,6 @@ func (w *waiter) look(ctx context.Context) (left time.Duration, err error) {
 	case w.gone, left <= 0, h.client != "" && w.st.store.place.isDead(h.client):
 		return 0, errSignalled
 	}
-	w.client = h.client
 	w.st.hub.follow(w.ear, liveFile(h.client))
 	return left, nil
 }
@@ -167,11 +168,11 @@ func (w *waiter) sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// attend waits until the holder's lock has gone too.
+// attend looks until the holder's lock has gone too, or its rows.
 func (w *waiter) attend(ctx context.Context) error {
 	for pause := 100 * time.Microsecond; pause < deathbed; pause *= 2 {
-		if w.client != "" && w.st.store.place.isDead(w.client) {
-			return errSignalled
+		if _, err := w.look(ctx); err != nil {
+			return err
 		}
 		if err := w.st.store.pause(ctx, pause); err != nil {
 			return err
