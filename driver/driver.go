@@ -73,8 +73,8 @@ type Store interface {
 	// Wait returns nil when another Try for r may succeed, possibly without
 	// reason. b is what the latest Try answered. Wait returns at once if
 	// something was signalled after b.Seen was taken, else on a signal, when
-	// b.Left has passed, or after the store's own poll interval where the
-	// change could go unsignalled. It ends with ctx.Err() when ctx ends and
+	// b.Left has passed (later if the store knows that the hold was renewed), or
+	// after the store's own poll interval where the change could go unsignalled. It ends with ctx.Err() when ctx ends and
 	// ErrClosed when the store is closed; any trouble below counts as a poll.
 	// It leaves nothing behind in the store.
 	Wait(ctx context.Context, r Request, b *Busy) error
@@ -269,7 +269,9 @@ type Inspector interface {
 type Breaker interface {
 	// Break acts only if (owner, token) still holds name. It revokes: renewals
 	// fail with ErrRevoked and the name stays taken until its Release or TTL.
-	// With now it frees the name at once. ErrGone: no such hold.
+	// With now it frees the name at once, and renewals fail with ErrGone or
+	// ErrRevoked. ErrGone: no such hold; of one that is revoked already the store
+	// may say either nothing or that.
 	Break(ctx context.Context, name, owner string, token int64, now bool) error
 }
 
