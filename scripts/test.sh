@@ -9,6 +9,7 @@ scripts/install.sh
 # One folder for whatever the tests leave behind.
 TMPDIR=$(mktemp -d "${TMPDIR:-/tmp}/holdfast.XXXXXX")
 trap 'chmod -R u+w "$TMPDIR"; rm -rf "$TMPDIR"' EXIT
+chmod 755 "$TMPDIR" # for tests that run as another user
 export TMPDIR
 unset HOLDFAST_STORE HOLDFAST_NAME HOLDFAST_TOKEN HOLDFAST_HELD
 
