@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/holdfasttest"
 	"github.com/holdfast-go/holdfast/store/memstore"
 	"github.com/holdfast-go/holdfast/store/sqlitestore"
 )
@@ -146,35 +146,29 @@ func work(ctx context.Context, locks *holdfast.Client, steps []func(context.Cont
 	return err
 }
 
-func TestLossGuide(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		net := drivertest.NewFaulty(memstore.NewServer().Store())
-		locks, err := holdfast.New(net, nil)
-		if err != nil {
-			t.Fatal(err)
+func TestWorkStopsWhenTheNetworkFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // time in here is virtual
+		lab := holdfasttest.New()
+		defer lab.Close()
+		worker, rival := lab.Client(nil), lab.Client(nil)
+
+		begun := 0
+		step := func(ctx context.Context) error {
+			if begun++; begun == 2 {
+				worker.Partition()
+				<-ctx.Done() // the lease ends, half a minute later
+			}
+			return nil
 		}
-		done := 0
-		err = work(context.Background(), locks, []func(context.Context) error{
-			func(context.Context) error {
-				done++
-				net.Partition(nil)
-				return nil
-			},
-			func(ctx context.Context) error {
-				done++
-				<-ctx.Done()
-				return nil // as if it had finished
-			},
-			func(context.Context) error {
-				done++
-				return nil
-			},
-		})
-		if !errors.Is(err, holdfast.ErrLost) || done != 2 {
-			t.Errorf("%d steps ran, error %v, want 2 and ErrLost", done, err)
+		err := work(t.Context(), worker.Client, []func(context.Context) error{step, step, step})
+		if !errors.Is(err, holdfast.ErrLost) {
+			t.Errorf("work returned %v, want ErrLost", err)
 		}
-		if err := locks.Close(context.Background()); err != nil {
-			t.Error(err)
+		if begun != 2 {
+			t.Errorf("%d steps were begun, want 2", begun)
+		}
+		if _, err := rival.Mutex("steps", nil).TryLock(t.Context()); !errors.Is(err, holdfast.ErrHeld) {
+			t.Errorf("the margin has not passed, and the rival got %v", err)
 		}
 	})
 }
