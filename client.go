@@ -98,6 +98,21 @@ func (c *Client) Inherit() []*os.File {
 	return nil
 }
 
+// Ping asks the store for an answer, for the start of a program and for health
+// checks. It returns nil where the store has nothing to ask. Once the store has
+// answered, Lock bears with its silence for a while (MutexOptions.Patience).
+func (c *Client) Ping(ctx context.Context) error {
+	s, ok := c.store.(driver.Pinger)
+	if !ok {
+		return nil
+	}
+	if err := s.Ping(ctx); err != nil {
+		return wrap("ping the "+c.profile.Name+" store", "", err)
+	}
+	c.contacted.Store(true)
+	return nil
+}
+
 // Close ends the client. Goroutines that wait for a lock get ErrClosed; leases
 // end with that cause but stay held. Close waits until each lease was unlocked
 // or has passed its deadline, gives back what is left over, and closes the store,

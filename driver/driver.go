@@ -311,6 +311,13 @@ type Host interface {
 	Attach(info ClientInfo, notify func(Event))
 }
 
+// Pinger is a Store that can be asked for an answer without touching a lock.
+type Pinger interface {
+	// Ping returns nil if the store answers and could grant locks. Errors as for
+	// Try.
+	Ping(ctx context.Context) error
+}
+
 // Inheritor is a Store that frees a client's holds when its process dies, and
 // that can let a child process stand in for a dead parent.
 type Inheritor interface {
