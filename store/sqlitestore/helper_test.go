@@ -185,7 +185,7 @@ func result(err error) string {
 	case err == nil:
 		return "ok"
 	case errors.As(err, &b):
-		return fmt.Sprintf("busy %v", b.Left.Round(time.Second))
+		return fmt.Sprintf("busy %v", b.Left.Round(time.Minute))
 	}
 	return "error " + err.Error()
 }
@@ -225,7 +225,8 @@ func start(t *testing.T, dir string, through ...string) *process {
 	}
 	args := append(through, self)
 	p := &process{t: t, cmd: exec.Command(args[0], args[1:]...)}
-	p.cmd.Env = append(os.Environ(), helperEnv+"="+dir)
+	// The race detector would sleep for a second at each exit.
+	p.cmd.Env = append(os.Environ(), helperEnv+"="+dir, "GORACE=atexit_sleep_ms=0")
 	p.cmd.Stderr = os.Stderr
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)

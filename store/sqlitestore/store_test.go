@@ -140,6 +140,23 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
+// TestReplacedForAll: who comes late to a session that has ended does not wait
+// for its end to end.
+func TestReplacedForAll(t *testing.T) {
+	s := testStore(t, filepath.Join(t.TempDir(), "locks"))
+	old, err := s.session(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.replace(t.Context(), old)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if err := old.db.write(ctx, func(*queries) error { return nil }); !errors.Is(err, errReplaced) {
+		t.Errorf("a write in a closed database said %v, want %v", err, errReplaced)
+	}
+	mustTry(t, s, "n", time.Minute)
+}
+
 func TestTokenLimit(t *testing.T) {
 	s := testStore(t, filepath.Join(t.TempDir(), "locks"))
 	mustRelease(t, s, mustTry(t, s, "n", time.Minute).Hold)
@@ -178,10 +195,11 @@ func TestSweep(t *testing.T) {
 	}
 	// And those of one that closed with a hold.
 	closed := testStore(t, dir)
-	mustTry(t, closed, "c", time.Millisecond)
+	mustTry(t, closed, "c", time.Hour)
 	if err := closed.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	change(t, s, "UPDATE holds SET expires = 0 WHERE name = 'c'")
 	count := "SELECT (SELECT count(*) FROM holds) + (SELECT count(*) FROM waiters) + (SELECT count(*) FROM clients) - 1"
 	again := testStore(t, dir)
 	if err := again.Ping(t.Context()); err != nil {

@@ -157,6 +157,10 @@ func TestSignals(t *testing.T) {
 		"break": func(t *testing.T, s *Store, h driver.Hold) error {
 			return s.Break(t.Context(), h.Name, h.Owner, h.Token, true)
 		},
+		"break of a rest": func(t *testing.T, s *Store, h driver.Hold) error {
+			change(t, s, "UPDATE holds SET state = 3, client = NULL")
+			return s.Break(t.Context(), h.Name, h.Owner, h.Token, true)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "locks")
