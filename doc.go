@@ -168,8 +168,8 @@
 //
 // [Client.Ping] asks the store for an answer, at the start of a program or for a
 // health check. [Client.Holder] says who holds a name; Options.Label tells people
-// what a client is for. Options.Observer hears of every grant, wait, late renewal, loss and
-// release; it is called synchronously and must not block.
+// what a client is for. Options.Observer hears of every grant, wait, late renewal,
+// loss and release; it is called synchronously and must not block.
 //
 // # Cost
 //
