@@ -29,8 +29,9 @@
 //
 //	request   sent again                     delivered after a later step
 //	Try       same hold, first token, the    after Release: refused past NotAfter, and the
-//	          TTL raised to the request's    core releases once more after NotAfter;
-//	                                         after another's grant: Busy
+//	          TTL raised to the request's    core releases once more after NotAfter whatever
+//	                                         it got no answer for; after another's grant:
+//	                                         Busy
 //	Renew     TTL raised again or unchanged  after Release or another's grant: no hold of
 //	                                         this owner, nothing written; after a longer
 //	                                         Renew: unchanged, since nothing shortens
