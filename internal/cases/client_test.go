@@ -1,3 +1,5 @@
+//go:build unix
+
 package cases_test
 
 import (
@@ -76,10 +78,12 @@ func (c *client) keep(l *holdfast.Lease) *holdfast.Lease {
 	return l
 }
 
-// lock takes name or fails the case.
+// lock takes name within a minute or fails the case.
 func (c *client) lock(name string, o *holdfast.MutexOptions) *holdfast.Lease {
 	c.w.Helper()
-	l, err := c.Mutex(name, o).Lock(context.Background())
+	ctx, cancel := context.WithTimeout(context.Background(), c.w.s(60)+c.w.slack)
+	defer cancel()
+	l, err := c.Mutex(name, o).Lock(ctx)
 	if err != nil {
 		c.w.Fatalf("lock %q: %v", name, err)
 	}

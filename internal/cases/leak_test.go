@@ -1,3 +1,5 @@
+//go:build unix
+
 package cases_test
 
 import (
@@ -260,7 +262,7 @@ func descriptors(w *world) int {
 	w.Helper()
 	es, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
-		w.Fatalf("cannot count open files here: %v", err)
+		w.Skipf("needs /proc to count open files: %v", err)
 	}
 	return len(es)
 }

@@ -1,3 +1,5 @@
+//go:build unix
+
 package cases_test
 
 import (
@@ -16,7 +18,7 @@ func TestMain(m *testing.M) {
 	}
 	flag.Parse()
 	// Cases in real time mostly wait, so more of them than processors may run.
-	_ = flag.Set("test.parallel", "8")
+	_ = flag.Set("test.parallel", "16")
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
 		removeProgram()
 		os.Exit(code)

@@ -1,3 +1,5 @@
+//go:build unix
+
 package cases_test
 
 import (
@@ -133,10 +135,7 @@ func (w *world) pids(name string, n int) []int {
 
 // alive reports whether there is such a process, other than a zombie.
 func alive(pid int) bool {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return false
-	}
-	_, rest, _ := bytes.Cut(stat, []byte(") "))
-	return len(rest) > 0 && rest[0] != 'Z' && rest[0] != 'X'
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // where there is /proc
+	_, state, _ := bytes.Cut(stat, []byte(") "))
+	return syscall.Kill(pid, 0) == nil && !bytes.HasPrefix(state, []byte("Z"))
 }

@@ -17,7 +17,7 @@ func (w *world) ownPIDs() *process {
 	}
 	p, err := w.processWith(attr)
 	if err != nil {
-		w.Skipf("this system lets us make no pid namespace: %v", err)
+		w.Skipf("this system has no pid namespaces for this user: %v", err)
 	}
 	if pid := p.ask("pid -"); pid != "1" {
 		w.Fatalf("the process has pid %s in its namespace, want 1", pid)

@@ -1,3 +1,5 @@
+//go:build unix
+
 package cases_test
 
 import (
@@ -56,6 +58,9 @@ func inMemory(t *testing.T, f func(w *world)) {
 func inFolder(t *testing.T, name string, f func(w *world)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("takes real time: not with -short")
+		}
 		inRealTime(t, func(tb testing.TB, second time.Duration) {
 			w := &world{TB: tb, store: "sqlite", second: second, slack: 8 * second, dir: tb.TempDir()}
 			w.place = func() driver.Store {
