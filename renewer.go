@@ -65,7 +65,7 @@ func (h *hold) renewDue() (time.Time, bool) {
 	case !h.renewal.retryAt.IsZero():
 		return h.renewal.retryAt, true
 	}
-	return h.terms.renewAt(h.span.deadline), true
+	return h.span.renew, true
 }
 
 // tick is how late a suspend may be noticed: half of the margin, since the store
@@ -196,14 +196,18 @@ func (h *hold) renewed(v driver.Validity, slept time.Duration, err error) {
 // confirmed adopts what the store has now. The deadline only moves forward: a
 // renewal sent before an extension knows less.
 func (h *hold) confirmed(s span) after {
-	late := h.c.clock.now().Sub(h.terms.renewAt(h.span.deadline)) > h.terms.ttl/3
+	now := h.c.clock.now()
+	late := now.Sub(h.span.renew) > h.terms.ttl/3
 	if s.deadline.After(h.span.deadline) {
-		h.span.deadline = s.deadline
+		h.span.deadline, h.span.renew = s.deadline, s.renew
 	}
 	if s.expiry.After(h.span.expiry) {
 		h.span.expiry = s.expiry
 	}
 	h.renewal.failures, h.renewal.retryAt = 0, time.Time{}
+	if !h.span.renew.After(now) { // a session that has confirmed nothing new yet
+		h.renewal.retryAt = now.Add(h.terms.pause())
+	}
 	h.renewal.satisfy()
 	if !late || h.terms.noRenew {
 		return nil
@@ -214,7 +218,7 @@ func (h *hold) confirmed(s span) after {
 // unrenewed plans the next try after a failure that says nothing about the hold.
 func (h *hold) unrenewed(err error) after {
 	h.renewal.failures++
-	pause := min(backoff(h.renewal.failures), max(h.terms.ttl/30, time.Millisecond))
+	pause := min(backoff(h.renewal.failures), h.terms.pause())
 	h.renewal.retryAt = h.c.clock.now().Add(pause)
 	h.renewal.fail(err)
 	return after{func() { h.tell(RenewalFailed, err) }}

@@ -51,25 +51,26 @@ func (t terms) late(left time.Duration) bool {
 	return left < (t.ttl-t.margin(t.ttl))/2
 }
 
-// renewAt is when a renewal is due for a hold with the given deadline: a third of
-// the TTL after the last one. It counts back from the deadline, since the drift
-// allowance of a long extension may be more than two thirds of the TTL.
-func (t terms) renewAt(deadline time.Time) time.Time {
-	return deadline.Add(t.margin(t.ttl) - t.ttl*2/3)
-}
+// pause is the longest time between a renewal that achieved nothing and the next.
+func (t terms) pause() time.Duration { return max(t.ttl/30, time.Millisecond) }
 
 // timeout bounds one request.
 func (t terms) timeout(most time.Duration) time.Duration {
 	return min(most, t.ttl/3)
 }
 
-// span is a confirmed validity on the client's clock.
-type span struct{ deadline, expiry time.Time }
+// span is a confirmed validity on the client's clock. A renewal is due a third of
+// the TTL after the last one; it counts back from the deadline, since the drift
+// allowance of a long extension may be more than two thirds of the TTL.
+type span struct{ deadline, expiry, renew time.Time }
 
 func (t terms) span(c clock, v driver.Validity, slept time.Duration) span {
 	sent := c.at(v.Sent, slept)
+	deadline := sent.Add(v.TTL - t.margin(v.TTL))
+	usual := min(t.ttl, v.TTL)
 	return span{
-		deadline: sent.Add(v.TTL - t.margin(v.TTL)),
+		deadline: deadline,
 		expiry:   sent.Add(v.TTL),
+		renew:    deadline.Add(t.margin(usual) - usual*2/3),
 	}
 }
