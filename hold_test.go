@@ -3,6 +3,7 @@ package holdfast_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -287,10 +288,69 @@ func TestStoreGrantsLess(t *testing.T) {
 	})
 }
 
-// stingy grants two thirds of the TTL that it is asked for.
+// It is renewed every third of what the store gives.
+func TestStoreConfirmsLess(t *testing.T) {
+	inBubble(t, func(w *world) {
+		a := w.openOn(stingy{w.srv.Store()}, nil)
+		l := w.lock(a, "k", nine)
+		time.Sleep(time.Minute + time.Second)
+		if n := len(a.calls(drivertest.Renew)); n != 30 || l.Check() != nil {
+			t.Errorf("%d renewals in a minute, want one every 2 s; %v", n, l.Check())
+		}
+		w.unlock(l)
+	})
+}
+
+// stingy gives two thirds of the TTL that it is asked for.
 type stingy struct{ driver.Store }
 
 func (s stingy) Try(ctx context.Context, r driver.Request) (driver.Grant, error) {
 	r.TTL = r.TTL * 2 / 3
 	return s.Store.Try(ctx, r)
+}
+
+func (s stingy) Renew(ctx context.Context, hs []driver.Hold, done func(int, driver.Validity, error)) {
+	less := slices.Clone(hs)
+	for i := range less {
+		less[i].TTL = less[i].TTL * 2 / 3
+	}
+	s.Store.Renew(ctx, less, done)
+}
+
+// A store that confirms the same heartbeat again and again is asked in intervals,
+// and its lease ends when that is too old.
+func TestSessionStandsStill(t *testing.T) {
+	inBubble(t, func(w *world) {
+		start := time.Now()
+		s := &still{Store: w.srv.Store(), sent: start}
+		a, err := holdfast.New(s, nil) // without a network, which would know better
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := a.Mutex("k", nine).Lock(w.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.ended(l, start, lasts, holdfast.ErrLost)
+		if s.renewals < 10 || s.renewals > 20 {
+			t.Errorf("%d renewals in %v, want about one every 300 ms", s.renewals, lasts-third)
+		}
+		if err := a.Close(w.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// still is a session whose last heartbeat was sent at a given time.
+type still struct {
+	driver.Store
+	sent     time.Time
+	renewals int
+}
+
+func (s *still) Renew(_ context.Context, hs []driver.Hold, done func(int, driver.Validity, error)) {
+	s.renewals++
+	for i := range hs {
+		done(i, driver.Validity{Sent: s.sent, TTL: ttl}, nil)
+	}
 }
