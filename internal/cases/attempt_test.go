@@ -46,8 +46,8 @@ func inRealTime(t *testing.T, f func(tb testing.TB, second time.Duration)) {
 	}
 }
 
-func try(t *testing.T, second time.Duration, f func(testing.TB, time.Duration)) *attempt {
-	a := &attempt{TB: t}
+func try(t *testing.T, second time.Duration, f func(testing.TB, time.Duration)) (a *attempt) {
+	a = &attempt{TB: t}
 	done := make(chan struct{})
 	var watch sync.WaitGroup
 	watch.Go(func() { a.watch(done) })
@@ -59,7 +59,7 @@ func try(t *testing.T, second time.Duration, f func(testing.TB, time.Duration)) 
 			panic(r)
 		}
 	}()
-	f(a, second)
+	f(a, second) // Fatal panics with a
 	return a
 }
 
