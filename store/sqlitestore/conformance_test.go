@@ -23,7 +23,7 @@ func TestConformance(t *testing.T) {
 // newStore returns a Store that the caller closes.
 func newStore(tb testing.TB, dir string) *sqlitestore.Store {
 	tb.Helper()
-	s, err := sqlitestore.NewStore(&sqlitestore.Options{Dir: dir})
+	s, err := sqlitestore.NewStore(options(dir))
 	if err != nil {
 		tb.Fatalf("NewStore: %v", err)
 	}

@@ -17,6 +17,8 @@ import (
 const (
 	// patience bounds the wait for the write lock where ctx has no deadline.
 	patience = 10 * time.Second
+	// tidy bounds it where nobody asks for the outcome.
+	tidy = time.Second
 	// shortPause and longPause bound the pauses of that wait. SQLite offers
 	// nothing to wait on, and its own pauses end with no context.
 	shortPause = 50 * time.Microsecond

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 // serve obeys the lines it reads, one after the other, and answers each with a
 // line.
 func serve(dir string, in io.Reader, out io.Writer) int {
-	s, err := sqlitestore.NewStore(&sqlitestore.Options{Dir: dir})
+	s, err := sqlitestore.NewStore(options(dir))
 	if err != nil {
 		fmt.Fprintln(out, "error", err)
 		return 1
@@ -47,6 +47,11 @@ func serve(dir string, in io.Reader, out io.Writer) int {
 		return 1
 	}
 	return 0
+}
+
+// options shares the folder if its name says so.
+func options(dir string) *sqlitestore.Options {
+	return &sqlitestore.Options{Dir: dir, System: strings.HasSuffix(dir, "shared")}
 }
 
 // servant is the other process's side.
@@ -64,7 +69,7 @@ func (h *servant) obey(words []string) string {
 	case "reopen":
 		return result(h.reopen(ctx))
 	case "setuid":
-		return result(syscall.Setuid(nobody))
+		return result(errors.Join(syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody)))
 	case "try":
 		g, err := h.s.Try(ctx, h.request(words))
 		h.holds[words[1]] = g.Hold
@@ -102,7 +107,7 @@ func (h *servant) reopen(ctx context.Context) error {
 	if err := h.s.Close(ctx); err != nil {
 		return err
 	}
-	s, err := sqlitestore.NewStore(&sqlitestore.Options{Dir: h.dir})
+	s, err := sqlitestore.NewStore(options(h.dir))
 	if err == nil {
 		h.s = s
 	}

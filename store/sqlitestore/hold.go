@@ -51,13 +51,13 @@ func (st *session) left(name string, h hold) time.Duration {
 	case h.boot == st.clock.boot:
 		return time.Duration(h.expires - st.clock.now())
 	}
-	return st.store.strange.left(name, h)
+	return st.store.foreign.left(name, h)
 }
 
-// vigil watches rows of another boot, whose instants mean nothing here: one that
-// has not changed for its whole life, on our own clock, has ended.
-type vigil struct {
-	mu   sync.Mutex
+// sightings remembers rows of another boot, whose instants mean nothing here: one
+// that has not changed for its whole life, on our own clock, has ended.
+type sightings struct {
+	mu   sync.Mutex          // protects seen
 	seen map[string]sighting // by name
 }
 
@@ -68,7 +68,7 @@ type sighting struct {
 
 // left is how much of its life h has ahead, counted from when it was first seen
 // as it is.
-func (v *vigil) left(name string, h hold) time.Duration {
+func (v *sightings) left(name string, h hold) time.Duration {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	s, ok := v.seen[name]
@@ -83,7 +83,7 @@ func (v *vigil) left(name string, h hold) time.Duration {
 }
 
 // forget ends the watch over name.
-func (v *vigil) forget(name string) {
+func (v *sightings) forget(name string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	delete(v.seen, name)

@@ -14,23 +14,23 @@ type hub struct {
 	onOwn  func()             // somebody touched it
 	notify func(driver.Event) // tells when the watch begins and fails
 
-	mu     sync.Mutex // protects following fields
-	watch  *watch     // nil: not started, or failed
-	down   bool       // told that watching fails
-	closed bool
-	ears   map[string]map[*ear]struct{} // by file
+	mu        sync.Mutex // protects following fields
+	watch     *watch     // nil: not started, or failed
+	down      bool       // told that watching fails
+	closed    bool
+	listeners map[string]map[*listener]struct{} // by file
 }
 
-// ear listens for two files: the bucket of a name and the liveness file of
+// listener is woken by two files: the bucket of a name, and the liveness file of
 // whoever holds it.
-type ear struct {
+type listener struct {
 	bucket, client string
-	heard          chan struct{} // the name may be free
-	died           chan struct{} // the client may be dead
+	signal         chan struct{} // the name may be free
+	death          chan struct{} // the client may be dead
 }
 
 func newHub(dir, own string, onOwn func(), notify func(driver.Event)) *hub {
-	return &hub{dir: dir, own: own, onOwn: onOwn, notify: notify, ears: map[string]map[*ear]struct{}{}}
+	return &hub{dir: dir, own: own, onOwn: onOwn, notify: notify, listeners: map[string]map[*listener]struct{}{}}
 }
 
 // start begins to watch, unless that is under way. It reports whether the watch
@@ -80,7 +80,7 @@ func (h *hub) saw(file string) {
 	if file == "" {
 		h.wakeAll()
 	}
-	wake(h.ears[file], file)
+	wake(h.listeners[file], file)
 	h.mu.Unlock()
 	if file == h.own || file == "" {
 		h.onOwn()
@@ -88,66 +88,67 @@ func (h *hub) saw(file string) {
 }
 
 func (h *hub) wakeAll() {
-	for _, es := range h.ears {
-		wake(es, "")
+	for _, ls := range h.listeners {
+		wake(ls, "")
 	}
 }
 
-func wake(es map[*ear]struct{}, file string) {
-	for e := range es {
-		c := e.heard
-		if file != "" && file == e.client {
-			c = e.died
+func wake(ls map[*listener]struct{}, file string) {
+	for l := range ls {
+		c := l.signal
+		if file != "" && file == l.client {
+			c = l.death
 		}
 		select {
 		case c <- struct{}{}:
-		default: // it is to look already
+		default: // it will look anyway
 		}
 	}
 }
 
-// listen returns an ear for bucket.
-func (h *hub) listen(bucket string) *ear {
-	e := &ear{bucket: bucket, heard: make(chan struct{}, 1), died: make(chan struct{}, 1)}
+// listen returns a listener for bucket.
+func (h *hub) listen(bucket string) *listener {
+	l := &listener{bucket: bucket, signal: make(chan struct{}, 1), death: make(chan struct{}, 1)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.add(bucket, e)
-	return e
+	h.add(bucket, l)
+	return l
 }
 
-// follow lets e listen for the end of another client.
-func (h *hub) follow(e *ear, client string) {
-	if e.client == client {
+// follow lets l listen for the death of another client.
+func (h *hub) follow(l *listener, client string) {
+	if l.client == client {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.remove(e.client, e)
-	e.client = client
-	h.add(client, e)
+	h.remove(l.client, l)
+	l.client = client
+	h.add(client, l)
 }
 
-func (h *hub) mute(e *ear) {
+// mute ends what listen began.
+func (h *hub) mute(l *listener) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.remove(e.bucket, e)
-	h.remove(e.client, e)
+	h.remove(l.bucket, l)
+	h.remove(l.client, l)
 }
 
-func (h *hub) add(file string, e *ear) {
+func (h *hub) add(file string, l *listener) {
 	if file == "" {
 		return
 	}
-	if h.ears[file] == nil {
-		h.ears[file] = map[*ear]struct{}{}
+	if h.listeners[file] == nil {
+		h.listeners[file] = map[*listener]struct{}{}
 	}
-	h.ears[file][e] = struct{}{}
+	h.listeners[file][l] = struct{}{}
 }
 
-func (h *hub) remove(file string, e *ear) {
-	delete(h.ears[file], e)
-	if len(h.ears[file]) == 0 {
-		delete(h.ears, file)
+func (h *hub) remove(file string, l *listener) {
+	delete(h.listeners[file], l)
+	if len(h.listeners[file]) == 0 {
+		delete(h.listeners, file)
 	}
 }
 

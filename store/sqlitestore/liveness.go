@@ -56,18 +56,18 @@ func inPlace(f *os.File) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// corpse is the liveness file of a dead client, locked so that nobody starts to
-// live by it while its rows are removed. The lock is a shared one: several may
-// see at once that a client is dead.
-type corpse struct {
+// deadClient is the liveness file of a client that is dead, locked so that nobody
+// starts to live by it while the client's rows are removed. The lock is a shared
+// one: several may see at once that a client is dead.
+type deadClient struct {
 	id   string
 	file *os.File
 }
 
-// dead returns the corpse of the client, or nil if it lives or if that cannot be
-// told. A file that is missing proves nothing, since whoever removes one in good
+// dead locks the client's file if the client is dead. It returns nil if it lives,
+// or if that cannot be told. A file that is missing proves nothing, since whoever removes one in good
 // order has removed the client's rows before.
-func (p place) dead(id string) *corpse {
+func (p place) dead(id string) *deadClient {
 	f, err := os.OpenFile(filepath.Join(p.dir, liveFile(id)), os.O_RDONLY|noFollow, 0)
 	if err != nil {
 		return nil
@@ -77,7 +77,7 @@ func (p place) dead(id string) *corpse {
 		_ = f.Close()
 		return nil
 	}
-	return &corpse{id: id, file: f}
+	return &deadClient{id: id, file: f}
 }
 
 // isDead reports whether the client is known to be dead.
@@ -90,8 +90,8 @@ func (p place) isDead(id string) bool {
 	return true
 }
 
-// bury removes the file.
-func (c *corpse) bury() {
+// remove removes the file, after the client's rows.
+func (c *deadClient) remove() {
 	_ = os.Remove(c.file.Name())
 	_ = c.file.Close()
 }

@@ -140,6 +140,37 @@ func TestInspectAfterKill(t *testing.T) {
 	}
 }
 
+// TestUsersShare: users of one group exclude each other, and each frees what the
+// other's death left.
+func TestUsersShare(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can become another user")
+	}
+	top := t.TempDir()
+	dir := filepath.Join(top, "shared")
+	if err := errors.Join(os.Chmod(filepath.Dir(top), 0o755), os.Chmod(top, 0o755),
+		os.Mkdir(dir, 0o700), os.Chown(dir, 0, nobody), os.Chmod(dir, 0o770|os.ModeSetgid)); err != nil {
+		t.Fatal(err)
+	}
+	for _, rootFirst := range []bool{true, false} {
+		root, user := start(t, dir), start(t, dir)
+		user.want("ok", "setuid")
+		a, b := root, user
+		if !rootFirst {
+			a, b = user, root
+		}
+		a.want("ok", "try n 1h")
+		b.want("busy", "try n 1m")
+		b.send("lock n 1h")
+		a.kill()
+		if got := b.answer(); got != "ok" {
+			t.Errorf("with root first (%v), the other was told %q", rootFirst, got)
+		}
+		b.want("ok", "release n")
+		b.end()
+	}
+}
+
 // TestRemovedClient: somebody who cleans up too much does not break a client.
 func TestRemovedClient(t *testing.T) {
 	dir := folder(t)

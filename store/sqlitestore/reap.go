@@ -11,7 +11,7 @@ const sweepEvery = time.Hour
 
 // reap removes everything of a client that is dead. It reports whether the client
 // was dead: if so the name that it held may be free now. Those who wait for its
-// names have heard of its death themselves.
+// names have been told of its death by the kernel.
 func (st *session) reap(ctx context.Context, id string) bool {
 	if id == "" || id == st.live.id {
 		return false
@@ -24,7 +24,7 @@ func (st *session) reap(ctx context.Context, id string) bool {
 		_ = c.file.Close()
 		return false
 	}
-	c.bury()
+	c.remove()
 	return true
 }
 

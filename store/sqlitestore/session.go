@@ -138,7 +138,9 @@ func (st *session) abandon() {
 // stay until they expire. Their owner may still be at work.
 func (st *session) close(ctx context.Context) error {
 	st.hub.close()
-	_ = st.db.finish(ctx, func(q *queries) error {
+	brief, cancel := context.WithTimeout(ctx, tidy)
+	defer cancel()
+	_ = st.db.finish(brief, func(q *queries) error {
 		if err := q.exec("withdraw", st.live.id); err != nil {
 			return err
 		}

@@ -51,7 +51,7 @@ type Store struct {
 	close   sync.Once
 	opening chan struct{}           // held by whoever opens or replaces current
 	current atomic.Pointer[session] // nil until first used
-	strange vigil                   // what was seen of rows of another boot
+	foreign sightings               // what was seen of rows of another boot
 }
 
 var (
@@ -110,8 +110,11 @@ func (s *Store) Inherit() []*os.File {
 }
 
 // Close implements driver.Store. Holds that were not released stay until they
-// expire or the process ends.
+// expire. What it has to do takes moments, so that it is done even if ctx has
+// ended.
 func (s *Store) Close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
 	s.close.Do(func() { close(s.done) })
 	if err := s.enter(ctx); err != nil {
 		return err

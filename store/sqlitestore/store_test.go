@@ -140,6 +140,47 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
+// TestDatabaseLocked: another process is stopped in the middle of a write.
+func TestDatabaseLocked(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "locks")
+	s, other := testStore(t, dir), testStore(t, dir)
+	mustTry(t, s, "m", time.Minute)
+	st, err := other.session(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside, goOn, done := make(chan struct{}), make(chan struct{}), make(chan error)
+	go func() {
+		done <- st.db.write(t.Context(), func(*queries) error {
+			close(inside)
+			<-goOn
+			return nil
+		})
+	}()
+	<-inside
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := s.Try(ctx, ask("n", time.Minute)); !errors.Is(err, driver.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Try said %v, want %v by its ctx", err, driver.ErrUnavailable)
+	}
+	tried := make(chan error)
+	go func() {
+		_, err := s.Try(t.Context(), ask("n", time.Minute))
+		tried <- err
+	}()
+	if err := s.Close(t.Context()); err != nil {
+		t.Errorf("Close said %v", err)
+	}
+	if err := <-tried; !errors.Is(err, driver.ErrClosed) {
+		t.Errorf("Try said %v, want %v", err, driver.ErrClosed)
+	}
+	close(goOn)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	mustTry(t, other, "n", time.Minute)
+}
+
 // TestReplacedForAll: who comes late to a session that has ended does not wait
 // for its end to end.
 func TestReplacedForAll(t *testing.T) {

@@ -114,7 +114,7 @@ func (st *session) take(q *queries, r driver.Request, n name, now int64) (hold, 
 		if err := q.exec("clear", r.Name); err != nil {
 			return hold{}, err
 		}
-		st.store.strange.forget(r.Name)
+		st.store.foreign.forget(r.Name)
 	}
 	h := hold{
 		owner: r.Owner, kind: r.Kind, state: held, token: token, client: st.live.id,

@@ -12,9 +12,11 @@ import (
 const (
 	// poll is how often a waiter looks where nothing wakes it.
 	poll = 250 * time.Millisecond
-	// deathbed is how long a client's lock may outlive the signal of its end:
+	// unlockLag is how long a client's lock may outlive the signal of its end:
 	// the kernel sends the signal first.
-	deathbed = 200 * time.Millisecond
+	unlockLag = 200 * time.Millisecond
+	// jitter keeps the waiters of one name from coming back together.
+	jitter = 5 * time.Millisecond
 )
 
 // looks say when a waiter looks although nothing woke it.
@@ -65,8 +67,8 @@ func (s *Store) pause(ctx context.Context, d time.Duration) error {
 }
 
 func (st *session) wait(ctx context.Context, r driver.Request, b *driver.Busy) error {
-	w := &waiter{st: st, r: r, every: st.store.looks.first, ear: st.hub.listen(bucket(r.Name))}
-	defer st.hub.mute(w.ear)
+	w := &waiter{st: st, r: r, every: st.store.looks.first, listener: st.hub.listen(bucket(r.Name))}
+	defer st.hub.mute(w.listener)
 	if err := w.enlist(ctx, b); err != nil {
 		return err
 	}
@@ -77,9 +79,7 @@ func (st *session) wait(ctx context.Context, r driver.Request, b *driver.Busy) e
 		if err != nil {
 			return err
 		}
-		// Jitter keeps the waiters of one name from coming back together.
-		next := min(every, left+rand.N(max(left/64, time.Millisecond)))
-		if err := w.sleep(ctx, next); err != nil {
+		if err := w.sleep(ctx, min(every, left+rand.N(jitter))); err != nil {
 			return err
 		}
 	}
@@ -87,11 +87,11 @@ func (st *session) wait(ctx context.Context, r driver.Request, b *driver.Busy) e
 
 // waiter is one call of Wait.
 type waiter struct {
-	st    *session
-	r     driver.Request
-	ear   *ear
-	every time.Duration // with a watch, when to look next at the latest
-	gone  bool          // our row is known to be gone
+	st       *session
+	r        driver.Request
+	listener *listener
+	every    time.Duration // with a watch, when to look next at the latest
+	gone     bool          // our row is known to be gone
 }
 
 // interval makes sure of the watch, before a look, and returns when to look
@@ -124,7 +124,7 @@ func (w *waiter) delist() {
 	if w.gone {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), tidy)
 	defer cancel()
 	_ = w.st.db.finish(ctx, func(q *queries) error {
 		return q.exec("delist", w.r.Name, w.r.Owner)
@@ -146,7 +146,7 @@ func (w *waiter) look(ctx context.Context) (left time.Duration, err error) {
 	case w.gone, left <= 0, h.client != "" && w.st.store.place.isDead(h.client):
 		return 0, errSignalled
 	}
-	w.st.hub.follow(w.ear, liveFile(h.client))
+	w.st.hub.follow(w.listener, liveFile(h.client))
 	return left, nil
 }
 
@@ -157,10 +157,10 @@ func (w *waiter) sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-t.C:
 		return nil
-	case <-w.ear.heard:
+	case <-w.listener.signal:
 		return nil
-	case <-w.ear.died:
-		return w.attend(ctx)
+	case <-w.listener.death:
+		return w.awaitUnlock(ctx)
 	case <-w.st.store.done:
 		return driver.ErrClosed
 	case <-ctx.Done():
@@ -168,9 +168,9 @@ func (w *waiter) sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// attend looks until the holder's lock has gone too, or its rows.
-func (w *waiter) attend(ctx context.Context) error {
-	for pause := 100 * time.Microsecond; pause < deathbed; pause *= 2 {
+// awaitUnlock looks until the dead holder's lock has gone too, or its rows.
+func (w *waiter) awaitUnlock(ctx context.Context) error {
+	for pause := 100 * time.Microsecond; pause < unlockLag; pause *= 2 {
 		if _, err := w.look(ctx); err != nil {
 			return err
 		}

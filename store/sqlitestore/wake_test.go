@@ -62,17 +62,17 @@ func TestTouchIsHeard(t *testing.T) {
 	}
 	for range 3 { // made, and touched again
 		p.touch(n.bucket)
-		if !heard(t, n.heard) {
+		if !heard(t, n.signal) {
 			t.Fatal("a touch was not heard")
 		}
 	}
-	if !silent(m.heard) || !silent(n.died) {
-		t.Error("a touch was heard by the wrong ear")
+	if !silent(m.signal) || !silent(n.death) {
+		t.Error("a touch was heard by the wrong listener")
 	}
 	h.mute(n)
 	h.mute(m)
-	if len(h.ears) > 0 {
-		t.Errorf("ears are left: %v", h.ears)
+	if len(h.listeners) > 0 {
+		t.Errorf("listeners are left: %v", h.listeners)
 	}
 }
 
@@ -90,13 +90,13 @@ func TestDeathIsHeard(t *testing.T) {
 		t.Fatal("a living client is dead")
 	}
 	p.touch(bucket("n"))
-	if !heard(t, e.heard) || !silent(e.died) {
+	if !heard(t, e.signal) || !silent(e.death) {
 		t.Fatal("a look at a living client was heard as its death")
 	}
 	if err := l.file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if !heard(t, e.died) {
+	if !heard(t, e.death) {
 		t.Fatal("a death was not heard")
 	}
 	if !p.isDead(l.id) {
@@ -111,7 +111,7 @@ func TestFolderGoneIsHeard(t *testing.T) {
 	if err := os.RemoveAll(p.dir); err != nil {
 		t.Fatal(err)
 	}
-	if !heard(t, e.heard) {
+	if !heard(t, e.signal) {
 		t.Fatal("the end of the folder was not heard")
 	}
 }
@@ -230,7 +230,7 @@ func TestLivenessRace(t *testing.T) {
 				ids, _ := p.ids()
 				for _, id := range ids {
 					if c := p.dead(id); c != nil {
-						c.bury()
+						c.remove()
 					}
 				}
 			}
