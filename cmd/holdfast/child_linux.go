@@ -17,6 +17,23 @@ func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL
 // that they can be found and reaped. Without it only the group is reached.
 func adoptOrphans() { unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
+// children returns those that this process has already, from a program that
+// replaced itself by us. They are not the command's.
+func children() map[int]bool {
+	self := strconv.Itoa(os.Getpid())
+	list, err := os.ReadFile("/proc/self/task/" + self + "/children")
+	if err != nil {
+		return nil // not in every kernel
+	}
+	found := map[int]bool{}
+	for _, field := range bytes.Fields(list) {
+		if pid, err := strconv.Atoi(string(field)); err == nil {
+			found[pid] = true
+		}
+	}
+	return found
+}
+
 // descendants returns all processes below this one, without those in except and
 // what is below them.
 func descendants(except map[int]bool) map[int]bool {

@@ -32,7 +32,7 @@ func startChild(s childSpec, sigs chan os.Signal) (*child, error) {
 	adoptOrphans()
 	changes := make(chan os.Signal, 1)
 	signal.Notify(changes, syscall.SIGCHLD)
-	c := &child{nested: s.nested, changes: changes, sigs: sigs, before: descendants(nil)}
+	c := &child{nested: s.nested, changes: changes, sigs: sigs, before: children()}
 	attr := &syscall.SysProcAttr{Setpgid: !s.nested}
 	dieWithParent(attr)
 	if !s.nested {
@@ -44,6 +44,7 @@ func startChild(s childSpec, sigs chan os.Signal) (*child, error) {
 		Files: append([]*os.File{os.Stdin, os.Stdout, os.Stderr}, s.inherit...),
 	})
 	if err != nil {
+		c.tty.regain(attr)
 		return nil, err
 	}
 	c.pid = p.Pid

@@ -24,6 +24,7 @@ type job struct {
 	sigs     <-chan os.Signal
 	grace    time.Duration
 	warnOnly bool // --on-lost warn
+	nested   bool // a terminal's interrupt reaches the command and us alike
 	ints     int
 }
 
@@ -55,7 +56,7 @@ func (j *job) follow() (code int, cut bool) {
 // take passes a signal on. A second interrupt means that asking did not help.
 // What a terminal sends to a command in its foreground does not come here.
 func (j *job) take(s os.Signal) {
-	if s == os.Interrupt {
+	if s == os.Interrupt && !j.nested {
 		j.ints++
 	}
 	switch {
@@ -93,7 +94,7 @@ func (j *job) lose() bool {
 }
 
 func (j *job) report(cause error, then string) {
-	text := fmt.Sprintf("lock %q was lost: %s", j.lease.Name(), then)
+	text := fmt.Sprintf("lock %q was lost and may soon be another's: %s", j.lease.Name(), then)
 	switch {
 	case errors.Is(cause, holdfast.ErrMaxHold):
 		text = fmt.Sprintf("lock %q reached --max-hold: %s, which counts as a lost lock (exit code %d)", j.lease.Name(), then, exitLost)

@@ -11,6 +11,7 @@ import (
 // A killed run takes its command along, and the next one is in as soon as the
 // last process of the job is gone, long before the TTL.
 func TestB051KilledRunFreesTheLock(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	first := p.holdfast("job", "--", "beat", "first").start()
 	p.awaitFile("first")
@@ -32,11 +33,13 @@ func TestB051KilledRunFreesTheLock(t *testing.T) {
 // Killing run spares what its command started: that keeps the lock until it
 // ends, in a session of its own or not.
 func TestSurvivorKeepsTheLock(t *testing.T) {
+	t.Parallel()
 	for name, script := range map[string]string{
 		"in the group":   "hold survivor stop & wait",
 		"in its session": "setsid hold survivor stop & wait",
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p := newPlace(t)
 			first := p.holdfast("job", "--", "sh", "-c", script).start()
 			survivor := p.awaitPid("survivor")
@@ -61,6 +64,7 @@ func TestSurvivorKeepsTheLock(t *testing.T) {
 
 // A survivor that never ends keeps the lock for one TTL, not longer.
 func TestSurvivorLosesTheLockAtTheTTL(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	first := p.holdfast("--ttl", "2s", "job", "--", "sh", "-c", "hold survivor stop & wait").start()
 	survivor := p.awaitPid("survivor")
@@ -76,6 +80,7 @@ func TestSurvivorLosesTheLockAtTheTTL(t *testing.T) {
 
 // A background process does not keep the lock once the command itself ended.
 func TestNormalEndReleases(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.holdfast("job", "--", "sh", "-c", "hold left stop >/dev/null 2>&1 &").start().wantEnd(0)
 	left := p.awaitPid("left")

@@ -115,6 +115,7 @@ type proc struct {
 	*exec.Cmd
 	t        testing.TB
 	out, err output
+	tty      *os.File      // of one on a terminal
 	done     chan struct{} // closed when it has ended
 }
 

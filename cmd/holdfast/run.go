@@ -226,7 +226,7 @@ func (r *runner) work(e entry) error {
 	}
 	r.ui.tell(event{Event: "started", Name: r.name, Token: e.lease.Token(), PID: c.pid})
 	start := time.Now()
-	j := &job{ui: r.ui, lease: e.lease, child: c, sigs: r.sigs, grace: r.opts.grace(), warnOnly: r.opts.onLost == "warn"}
+	j := &job{ui: r.ui, lease: e.lease, child: c, sigs: r.sigs, grace: r.opts.grace(), warnOnly: r.opts.onLost == "warn", nested: e.nest.inside}
 	code, cut := j.follow()
 	c.close(code > exitSignal || cut)
 	return r.finish(e.lease, code, cut, time.Since(start))

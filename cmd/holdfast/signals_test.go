@@ -13,8 +13,10 @@ import (
 // A wait obeys signals at once, with a code that tells, and leaves no waiter
 // behind: the next holder is the one that asks next.
 func TestB073SignalsEndTheWait(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
 			p := newPlace(t)
 			holder := p.holdfast("job", "--", "hold", "up", "stop").start()
 			p.awaitFile("up")
@@ -34,6 +36,7 @@ func TestB073SignalsEndTheWait(t *testing.T) {
 
 // Signals reach the command once each, in order.
 func TestSignalsAreForwarded(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	r := p.holdfast("job", "--", "catch", "up", "log").start()
 	p.awaitFile("up")
@@ -51,6 +54,7 @@ func TestSignalsAreForwarded(t *testing.T) {
 
 // They reach what the command started, too.
 func TestSignalsReachTheGroup(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	r := p.holdfast("job", "--", "sh", "-c", "trap : HUP; catch up1 log1 & wait $!; wait $!; exit 5").start()
 	p.awaitFile("up1")
@@ -63,6 +67,7 @@ func TestSignalsReachTheGroup(t *testing.T) {
 
 // A second interrupt kills a command that ignores the first.
 func TestSecondInterruptKills(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	r := p.holdfast("job", "--", "catch", "up", "log").start()
 	pid := p.awaitPid("up")
@@ -78,6 +83,7 @@ func TestSecondInterruptKills(t *testing.T) {
 
 // What nohup ignores stays ignored, for the run and for the command.
 func TestIgnoredSignalsStayIgnored(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	r := p.command("sh", "-c", `trap "" HUP; exec holdfast run job -- sh -c 'grep SigIgn /proc/$$/status; hold up stop'`).start()
 	p.awaitFile("up")
@@ -92,20 +98,35 @@ func TestIgnoredSignalsStayIgnored(t *testing.T) {
 
 // A command that is stopped by hand keeps its lock, past the TTL.
 func TestStoppedCommandKeepsTheLock(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
-	r := p.holdfast("--ttl", "300ms", "job", "--", "hold", "up", "stop").start()
+	r := p.holdfast("--ttl", "1s", "job", "--", "hold", "up", "stop").start()
+	p.stopPastTheTTL()
+	r.wantEnd(0)
+}
+
+// So it does at a terminal, where a shell could stop the run with it.
+func TestStoppedCommandKeepsTheLockAtATerminal(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	r := p.shell()
+	r.typeIn("holdfast run --ttl 1s job -- hold up stop; exit $?\n")
+	p.stopPastTheTTL()
+	r.wantEnd(0)
+}
+
+// stopPastTheTTL stops the command that made "up", waits longer than a TTL of
+// one second in vain, and lets the command end.
+func (p *place) stopPastTheTTL() {
+	p.t.Helper()
 	pid := p.awaitPid("up")
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	p.await("it is stopped", func() bool { return stateOf(pid) == 'T' })
-	p.holdfast("--wait", "1200ms", "job", "--", "stamp", "other").start().wantEnd(exitTimeout)
+	p.holdfast("--wait", "2500ms", "job", "--", "true").start().wantEnd(exitTimeout)
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	p.write("stop", "now")
-	r.wantEnd(0)
-	if p.exists("other") {
-		t.Error("another command ran meanwhile")
-	}
 }

@@ -11,6 +11,7 @@ import (
 
 // The command has our streams themselves: whatever goes in comes out.
 func TestStreamsPassThrough(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	data := make([]byte, 8<<20)
 	if _, err := rand.Read(data); err != nil {
@@ -26,6 +27,7 @@ func TestStreamsPassThrough(t *testing.T) {
 
 // Our own messages never reach standard output.
 func TestStandardErrorIsShared(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	r := p.holdfast("--json", "job", "--", "sh", "-c", "echo out; echo err >&2").start()
 	r.wantEnd(0)
@@ -39,6 +41,7 @@ func TestStandardErrorIsShared(t *testing.T) {
 
 // A reader of our messages that went away ends neither us nor the command.
 func TestClosedStandardError(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	r := p.command("bash", "-c", `holdfast run --json job -- sh -c 'hold up stop; exit 4' 2> >(exec true); exit $?`).start()
 	p.awaitFile("up")

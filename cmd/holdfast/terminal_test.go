@@ -15,7 +15,7 @@ import (
 )
 
 // onTerminal starts r on a terminal of its own and collects what it shows.
-func (r *proc) onTerminal() *os.File {
+func (r *proc) onTerminal() {
 	r.t.Helper()
 	r.Stdout, r.Stderr = nil, nil
 	tty, err := pty.StartWithSize(r.Cmd, &pty.Winsize{Rows: 24, Cols: 200})
@@ -32,8 +32,18 @@ func (r *proc) onTerminal() *os.File {
 		<-read
 		_ = tty.Close()
 	})
+	r.tty = tty
 	r.follow()
-	return tty
+}
+
+// shell starts a shell with job control on a terminal.
+func (p *place) shell() *proc {
+	p.t.Helper()
+	r := p.command("bash", "--norc", "-i")
+	r.Env = append(r.Env, "PS1=$ ", "HISTFILE=")
+	r.onTerminal()
+	p.awaitShown(r, "$ ")
+	return r
 }
 
 // killSession kills what is left on the terminal of a process that led it.
@@ -45,9 +55,9 @@ func killSession(sid int) {
 	}
 }
 
-func (r *proc) typeIn(tty *os.File, keys string) {
+func (r *proc) typeIn(keys string) {
 	r.t.Helper()
-	if _, err := io.WriteString(tty, keys); err != nil {
+	if _, err := io.WriteString(r.tty, keys); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -62,48 +72,83 @@ func (p *place) awaitShown(r *proc, text string) {
 // A command may read the terminal: it is in the foreground, and afterwards the
 // caller is again.
 func TestCommandReadsTheTerminal(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	r := p.command("sh", "-c", `holdfast run job -- sh -c 'echo ready; read x; echo "first $x"'; read y; echo "then $y"`)
-	tty := r.onTerminal()
+	r.onTerminal()
 	p.awaitShown(r, "ready")
-	r.typeIn(tty, "one\n")
+	r.typeIn("one\n")
 	p.awaitShown(r, "first one")
-	r.typeIn(tty, "two\n")
+	r.typeIn("two\n")
 	p.awaitShown(r, "then two")
 	r.wantEnd(0)
+}
+
+// A command that fails to start leaves the terminal to the caller.
+func TestFailedStartGivesTheTerminalBack(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	if err := os.WriteFile(p.path("rotten"), []byte("#!/no/such/interpreter\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r := p.command("sh", "-c", `holdfast run job -- ./rotten; echo "code $?"; read y; echo "then $y"`)
+	r.onTerminal()
+	p.awaitShown(r, "code 127")
+	r.typeIn("two\n")
+	p.awaitShown(r, "then two")
+	r.wantEnd(0)
+}
+
+// In a nested run an interrupt key is the command's own affair as well.
+func TestInterruptKeyInANestedRun(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	r := p.holdfast("outer", "--", "holdfast", "run", "inner", "--", "catch", "up", "log")
+	r.onTerminal()
+	pid := p.awaitPid("up")
+	for n := 1; n <= 3; n++ {
+		r.typeIn("\x03")
+		p.await("the interrupts arrive", func() bool { return strings.Count(p.read("log"), "\n") >= n })
+	}
+	if err := syscall.Kill(pid, syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	r.wantEnd(0)
+	if got, want := p.read("log"), "interrupt\ninterrupt\ninterrupt\nhangup\n"; got != want {
+		t.Errorf("the command got %q, want %q", got, want)
+	}
 }
 
 // In a pipeline the terminal stays where it was, for a pager at its end, until
 // the command itself reads it.
 func TestPipelineSharesTheTerminal(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
-	pager := `sh -c 'cat >page; echo paging; read key </dev/tty; echo "key $key"'`
-	r := p.command("bash", "--norc", "-i")
-	r.Env = append(r.Env, "PS1=$ ", "HISTFILE=")
-	tty := r.onTerminal()
-	p.awaitShown(r, "$ ")
-	r.typeIn(tty, "holdfast run job -- echo text | "+pager+"\n")
+	pager := `sh -c 'read text; echo paging; read key </dev/tty; echo "key $key"; touch stop'`
+	r := p.shell()
+	r.typeIn("holdfast run job -- sh -c 'echo text; hold up stop' | " + pager + "\n")
 	p.awaitShown(r, "paging\r\n")
-	r.typeIn(tty, "down\n")
+	r.typeIn("down\n")
 	p.awaitShown(r, "key down")
-	r.typeIn(tty, "holdfast run job -- sh -c 'read x; echo \"got $x\"' | cat\n")
-	r.typeIn(tty, "word\n")
+	r.typeIn("holdfast run job -- sh -c 'read x; echo \"got $x\"' | cat\n")
+	r.typeIn("word\n")
 	p.awaitShown(r, "got word")
-	r.typeIn(tty, "exit 3\n")
+	r.typeIn("exit 3\n")
 	r.wantEnd(3)
 }
 
 // ^C at a terminal reaches a command in the foreground once, as it would
 // without us. What it does about further ones is its own affair.
 func TestInterruptKeyReachesTheCommandOnce(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	r := p.holdfast("job", "--", "catch", "up", "log")
-	tty := r.onTerminal()
+	r.onTerminal()
 	pid := p.awaitPid("up")
-	r.typeIn(tty, "\x03")
+	r.typeIn("\x03")
 	p.awaitFile("log")
 	r.signal(syscall.SIGUSR1) // passed on after anything that came before
-	r.typeIn(tty, "\x03")
+	r.typeIn("\x03")
 	want := fmt.Sprintf("%v\n%v\n%v\n", syscall.SIGINT, syscall.SIGUSR1, syscall.SIGINT)
 	p.await("two interrupts", func() bool {
 		return strings.Count(p.read("log"), "interrupt") >= 2 && strings.Contains(p.read("log"), "user")
@@ -120,13 +165,14 @@ func TestInterruptKeyReachesTheCommandOnce(t *testing.T) {
 // A command that reads something else is not in the foreground: ^C comes to us,
 // reaches it once, and the second one kills.
 func TestSecondInterruptKeyKills(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	r := p.command("sh", "-c", `exec holdfast run job -- catch up log </dev/null`)
-	tty := r.onTerminal()
+	r.onTerminal()
 	p.awaitFile("up")
-	r.typeIn(tty, "\x03")
+	r.typeIn("\x03")
 	p.awaitFile("log")
-	r.typeIn(tty, "\x03")
+	r.typeIn("\x03")
 	r.wantEnd(exitSignal + int(syscall.SIGKILL))
 	if got, want := p.read("log"), fmt.Sprintln(syscall.SIGINT); got != want {
 		t.Errorf("the command got %q, want %q", got, want)
@@ -136,39 +182,38 @@ func TestSecondInterruptKeyKills(t *testing.T) {
 // ^Z stops the command and us, so that a shell can take over, and fg continues
 // both, in the foreground.
 func TestStopKeyIsJobControl(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
-	r := p.command("bash", "--norc", "-i")
-	r.Env = append(r.Env, "PS1=$ ", "HISTFILE=")
-	tty := r.onTerminal()
-	p.awaitShown(r, "$ ")
-	r.typeIn(tty, "holdfast run job -- sh -c 'echo $$ >pid; read x; echo \"got $x\"'\n")
+	r := p.shell()
+	r.typeIn("holdfast run job -- sh -c 'echo $$ >pid; read x; echo \"got $x\"'\n")
 	pid := p.awaitPid("pid")
 	p.await("it reads", func() bool { return stateOf(pid) == 'S' })
-	r.typeIn(tty, "\x1a")
+	r.typeIn("\x1a")
 	p.awaitShown(r, "Stopped")
 	if stateOf(pid) != 'T' {
 		t.Fatalf("the command is in state %c, want stopped", stateOf(pid))
 	}
-	r.typeIn(tty, "echo shell $((6*7))\n")
+	r.typeIn("echo shell $((6*7))\n")
 	p.awaitShown(r, "shell 42")
-	r.typeIn(tty, "fg\n")
+	r.typeIn("fg\n")
 	p.await("it goes on", func() bool { return stateOf(pid) == 'S' })
-	r.typeIn(tty, "word\n")
+	r.typeIn("word\n")
 	p.awaitShown(r, "got word")
-	r.typeIn(tty, "exit 3\n")
+	r.typeIn("exit 3\n")
 	r.wantEnd(3)
 }
 
 // Without a shell that could continue it, a stopped command goes on by itself.
 func TestStopKeyWithoutAShell(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	r := p.holdfast("job", "--", "sh", "-c", "echo $$ >pid; read x; echo \"got $x\"")
-	tty := r.onTerminal()
+	r.onTerminal()
 	pid := p.awaitPid("pid")
 	p.await("it reads", func() bool { return stateOf(pid) == 'S' })
-	r.typeIn(tty, "\x1a")
+	r.typeIn("\x1a")
 	p.await("it goes on", func() bool { return stateOf(pid) == 'S' })
-	r.typeIn(tty, "word\n")
+	r.typeIn("word\n")
 	p.awaitShown(r, "got word")
 	r.wantEnd(0)
 }
@@ -176,25 +221,24 @@ func TestStopKeyWithoutAShell(t *testing.T) {
 // In the background of a shell a command runs on, and is stopped with us when it
 // wants the terminal; fg gives it the terminal.
 func TestBackgroundJobGetsTheTerminalByFg(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
-	r := p.command("bash", "--norc", "-i")
-	r.Env = append(r.Env, "PS1=$ ", "HISTFILE=")
-	tty := r.onTerminal()
-	p.awaitShown(r, "$ ")
-	r.typeIn(tty, "holdfast run job -- sh -c 'echo $$ >pid; read x; echo \"got $x\"' &\n")
+	r := p.shell()
+	r.typeIn("holdfast run job -- sh -c 'echo $$ >pid; read x; echo \"got $x\"' &\n")
 	pid := p.awaitPid("pid")
 	p.await("it is stopped for wanting the terminal", func() bool { return stateOf(pid) == 'T' && stateOf(parent(pid)) == 'T' })
-	r.typeIn(tty, "fg\n")
+	r.typeIn("fg\n")
 	p.await("it goes on", func() bool { return stateOf(pid) == 'S' })
-	r.typeIn(tty, "word\n")
+	r.typeIn("word\n")
 	p.awaitShown(r, "got word")
-	r.typeIn(tty, "exit 3\n")
+	r.typeIn("exit 3\n")
 	r.wantEnd(3)
 }
 
 // On a terminal a wait shows who holds the lock, since when, for how long it has
 // waited, and who shares the store.
 func TestWaitingShowsTheHolder(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	holder := p.holdfast("--label", "night shift", "job", "--", "hold", "up", "stop").start()
 	p.awaitFile("up")
@@ -217,6 +261,7 @@ func TestWaitingShowsTheHolder(t *testing.T) {
 
 // --quiet shows nothing, on a terminal too.
 func TestQuietWaitShowsNothing(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	holder := p.holdfast("job", "--", "hold", "up", "stop").start()
 	p.awaitFile("up")

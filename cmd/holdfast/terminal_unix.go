@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"os/signal"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -35,6 +36,15 @@ func (t *terminal) handTo(attr *syscall.SysProcAttr) {
 	}
 	attr.Foreground = true
 	attr.Ctty = int(t.f.Fd())
+}
+
+// regain undoes handTo when the command did not start: the process that took the
+// terminal was there, if only for a moment.
+func (t *terminal) regain(attr *syscall.SysProcAttr) {
+	if t != nil && attr.Foreground {
+		signal.Ignore(syscall.SIGTTOU)
+		t.give(syscall.Getpgrp())
+	}
 }
 
 // foreground returns the process group that reads the terminal, or 0.

@@ -57,7 +57,8 @@ type ui struct {
 
 func newUI(f *os.File) *ui {
 	fd := int(f.Fd())
-	return &ui{w: f, tty: term.IsTerminal(fd), width: func() int {
+	tty := term.IsTerminal(fd) && os.Getenv("TERM") != "dumb"
+	return &ui{w: f, tty: tty, width: func() int {
 		if w, _, err := term.GetSize(fd); err == nil && w > 0 {
 			return w
 		}
