@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -88,9 +89,12 @@ func TestEventsOfFailure(t *testing.T) {
 // The observer gets the values of the context that took the lock.
 func TestObserverContext(t *testing.T) {
 	inBubble(t, func(w *world) {
+		var mu sync.Mutex // guards heard
 		heard := map[holdfast.EventKind]any{}
 		s := drivertest.NewFaulty(w.srv.Store())
 		c, err := holdfast.New(s, &holdfast.Options{Observer: func(ctx context.Context, e holdfast.Event) {
+			mu.Lock()
+			defer mu.Unlock()
 			heard[e.Kind] = ctx.Value(valueKey{})
 		}})
 		if err != nil {
