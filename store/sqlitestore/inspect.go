@@ -14,8 +14,8 @@ func (s *Store) Inspect(ctx context.Context, name string) ([]driver.Holding, err
 	var all []driver.Holding
 	err := s.do(ctx, func(st *session) error {
 		st.reapAll(ctx)
-		all = nil
 		return st.db.read(ctx, func(q *queries) error {
+			all = nil // of an attempt before
 			return q.each("inspect", []any{name}, func(row *sql.Rows) error {
 				h, live, err := st.holding(row)
 				if live {

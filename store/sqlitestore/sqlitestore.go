@@ -13,7 +13,8 @@
 // gets its locks at once, by kill -9 as by a reboot. No process id is ever
 // consulted, so pid namespaces do not matter, and neither do time namespaces.
 // Waiting costs no polling on Linux; elsewhere, and where inotify fails, a
-// waiter looks four times a second.
+// waiter looks four times a second. Each client that waits or renews uses one
+// inotify instance, of which Linux gives a user 128 unless told otherwise.
 //
 // # What it does not
 //
