@@ -224,6 +224,10 @@ func (qs *queues) adoptTry(key queueKey, h *hold) {
 func (qs *queues) fail(q *queue, err error) {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
+	q.fail(err)
+}
+
+func (q *queue) fail(err error) {
 	for q.waiters.Len() > 0 {
 		w := q.waiters.Front().Value.(*waiter)
 		q.remove(w)
@@ -339,19 +343,16 @@ func (qs *queues) refusal(q *queue, w *waiter, cause error) error {
 	return cause
 }
 
-// close fails all waiters now and those to come.
+// close fails all waiters now and those to come. It does so before it ends the
+// waiting in the store, which would begin again while there are any.
 func (qs *queues) close() {
 	qs.mu.Lock()
+	defer qs.mu.Unlock()
 	qs.closed = true
-	all := make([]*queue, 0, len(qs.byKey))
 	for _, q := range qs.byKey {
-		all = append(all, q)
+		q.fail(ErrClosed)
 		if q.enough != nil {
 			q.enough()
 		}
-	}
-	qs.mu.Unlock()
-	for _, q := range all {
-		qs.fail(q, ErrClosed)
 	}
 }
