@@ -70,6 +70,7 @@ func (w *world) ended(l *holdfast.Lease, start time.Time, d time.Duration, cause
 	}
 	w.is(context.Cause(l.Context()), cause)
 	w.is(l.Check(), cause)
+	synctest.Wait() // the observer is told
 }
 
 // withProfile is a store that describes itself in another way.

@@ -68,6 +68,7 @@ func TestReentrantLoss(t *testing.T) {
 		w.is(outer.Check(), holdfast.ErrLost)
 		w.is(inner.Unlock(), holdfast.ErrLost)
 		w.is(outer.Unlock(), holdfast.ErrLost)
+		synctest.Wait()
 		if n := len(a.events.of(holdfast.Lost)); n != 1 {
 			t.Errorf("%d losses were told, want 1 for the hold", n)
 		}
