@@ -75,12 +75,6 @@ func (a *agenda[T]) drop(e *entry[T]) {
 	}
 }
 
-func (a *agenda[T]) len() int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return len(a.entries)
-}
-
 func (a *agenda[T]) run(ctx context.Context) {
 	timer := time.NewTimer(never)
 	defer timer.Stop()

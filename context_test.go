@@ -12,7 +12,10 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-type valueKey struct{}
+type (
+	valueKey struct{}
+	otherKey struct{}
+)
 
 // Lock's context bounds the wait only. The lease's own keeps the values and
 // nothing else.
@@ -99,7 +102,7 @@ func TestDerivedContexts(t *testing.T) {
 		defer cancelLong()
 		short, cancelShort := context.WithTimeout(l.Bind(w.Context()), time.Second)
 		defer cancelShort()
-		deep := context.WithValue(context.WithValue(long, valueKey{}, 1), "x", 2)
+		deep := context.WithValue(context.WithValue(long, valueKey{}, 1), otherKey{}, 2)
 		called := make(chan time.Duration, 1)
 		context.AfterFunc(deep, func() { called <- time.Since(start) })
 

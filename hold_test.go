@@ -213,7 +213,7 @@ func TestErrAtDeadline(t *testing.T) {
 		if l.Check() != nil || l.Context().Err() != nil || bound.Err() != nil {
 			t.Errorf("ended a nanosecond before the deadline: %v", l.Check())
 		}
-		time.Sleep(1) // not Wait: whether the renewer ran before us is left to chance
+		time.Sleep(time.Nanosecond) // not Wait: whether the renewer ran before us is left to chance
 		w.is(l.Context().Err(), context.Canceled)
 		w.is(bound.Err(), context.Canceled)
 		w.is(context.Cause(bound), holdfast.ErrLost)

@@ -81,7 +81,7 @@ func TestDeadlock(t *testing.T) {
 	inBubble(t, func(w *world) {
 		a := w.open(nil)
 		outer := w.lock(a, "k", nil)
-		ctx := context.WithValue(outer.Bind(w.Context()), struct{}{}, 1)
+		ctx := context.WithValue(outer.Bind(w.Context()), valueKey{}, 1)
 		m := a.Mutex("k", nil)
 		for what, lock := range map[string]func(context.Context) (*holdfast.Lease, error){"Lock": m.Lock, "TryLock": m.TryLock} {
 			for how, ctx := range map[string]context.Context{
