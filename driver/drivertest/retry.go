@@ -99,9 +99,10 @@ func story(steps ...step) func(*env) {
 			for again := range steps[:last+1] {
 				name := e.name()
 				l := &life{e, actor{a, a.request(name, e.long), nil}, actor{b, b.request(name, e.long), nil}}
+				start := time.Now()
 				l.play(steps[:last+1])
 				if !steps[again].undecided(steps[last]) {
-					l.repeat(steps[again], steps[last], probe)
+					l.repeat(steps[again], steps[last], probe, start)
 				}
 			}
 		}
@@ -124,15 +125,14 @@ func (s step) undecided(last step) bool {
 }
 
 // repeat sends s once more after last, and compares what a third client sees
-// before and after.
-func (l *life) repeat(s, last step, probe *client) {
+// before and after. The story began at start.
+func (l *life) repeat(s, last step, probe *client, start time.Time) {
 	l.e.Helper()
 	before := probe.sees(l.a.r.Name)
-	start := time.Now()
 	effect := s.send(l)
 	raised := time.Duration(0)
 	if s.owner == last.leads && s.leads == last.leads {
-		raised = time.Since(start) // a live hold counts from the copy
+		raised = time.Since(start) // a live hold counts from the copy, no longer from the first
 	} else if effect && s.owner != "" && last.leads != revoked {
 		l.e.broken("a second %s after %s said that it succeeded", s.what, last.what)
 	}

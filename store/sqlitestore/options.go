@@ -66,7 +66,7 @@ func Open(ctx context.Context, url string, o *holdfast.Options) (*holdfast.Clien
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Ping(ctx); err != nil {
+	if err := c.Ping(ctx); err != nil {
 		_ = c.Close(ctx)
 		return nil, err
 	}

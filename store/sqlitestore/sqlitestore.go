@@ -59,6 +59,7 @@ var (
 	_ driver.Store     = (*Store)(nil)
 	_ driver.Host      = (*Store)(nil)
 	_ driver.Inspector = (*Store)(nil)
+	_ driver.Pinger    = (*Store)(nil)
 	_ driver.Breaker   = (*Store)(nil)
 	_ driver.Inheritor = (*Store)(nil)
 )
