@@ -59,8 +59,9 @@ func (c *client) end() {
 	c.net.Thaw()
 	c.net.Heal()
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, l := range c.leases {
+	leases := c.leases
+	c.mu.Unlock()
+	for _, l := range leases {
 		_ = l.Unlock()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)

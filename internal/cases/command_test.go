@@ -171,21 +171,21 @@ func TestB173OncePerRound(t *testing.T) {
 	t.Parallel()
 	inFolder(t, "command", func(w *world) {
 		job := []string{"job", "--", "sh", "-c", `echo run >>"$0"`, w.file("runs")}
-		round := func(flags ...string) (codes []int) {
-			var all []*run
-			for range 3 {
-				all = append(all, w.run(append(flags, job...)...))
-			}
-			for _, r := range all {
-				codes = append(codes, r.code(w.s(40)))
-			}
-			return codes
+		var all []*run
+		for range 3 {
+			all = append(all, w.run(append([]string{"--wait", fmt.Sprint(w.s(20) + w.slack)}, job...)...))
 		}
-		round("--wait", fmt.Sprint(w.s(20)+w.slack))
+		for _, r := range all {
+			r.exits(w.s(40), 0)
+		}
 		if n := strings.Count(w.text("runs"), "run"); n != 3 {
 			w.Errorf("with waiting the job ran %d times, want 3", n)
 		}
-		codes := round("--no-wait", "--at-least", fmt.Sprint(w.s(12)))
+		var codes []int
+		for range 3 { // one after the other, within the minimum
+			r := w.run(append([]string{"--no-wait", "--at-least", fmt.Sprint(w.s(16))}, job...)...)
+			codes = append(codes, r.code(w.s(40)))
+		}
 		if n := strings.Count(w.text("runs"), "run") - 3; n != 1 {
 			w.Errorf("with a minimum hold the job ran %d times, want 1", n)
 		}

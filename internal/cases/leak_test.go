@@ -148,7 +148,7 @@ func TestB091CloseEndsAllGoroutines(t *testing.T) {
 			n = 1000
 		}
 		base := runtime.NumGoroutine()
-		for _, open := range []int{0, 10} {
+		for _, open := range []int{0, 10, 10, 10} {
 			c := w.stranger()
 			c.cycle("k", n)
 			for i := range open {

@@ -57,6 +57,8 @@ func (p *puppet) obey(words []string) string {
 		return say(p.leases[name].Check())
 	case "alive":
 		return say(p.leases[name].Context().Err())
+	case "look":
+		return look(p.leases[name])
 	case "churn":
 		return p.churn(name, words[2])
 	case "pid":
@@ -75,6 +77,21 @@ func (p *puppet) lock(name, ttl string, get func(*holdfast.Mutex, context.Contex
 		p.leases[name] = l
 	}
 	return say(err)
+}
+
+// look asks the lease's context again and again until it ends, and tells whether
+// it ever said "held" after the deadline.
+func look(l *holdfast.Lease) string {
+	for {
+		deadline, now := l.Deadline(), time.Now()
+		err := l.Context().Err()
+		switch {
+		case err != nil:
+			return say(err)
+		case now.After(deadline):
+			return "stale"
+		}
+	}
 }
 
 // churn locks and unlocks n times and tells the fingerprints of the owners.
