@@ -63,6 +63,14 @@ type HeldError struct {
 	why error // what else is true, or nil
 }
 
+// describe fills in what the store said about the holder.
+func (e *HeldError) describe(b *driver.Busy, at time.Time) {
+	e.Kind, e.Owner, e.Resting = b.Kind.String(), shortOwner(b.Owner), b.Resting
+	if b.Left >= 0 {
+		e.Until = at.Add(b.Left)
+	}
+}
+
 // Error names the lock, the holder, and the remedy.
 func (e *HeldError) Error() string {
 	var b strings.Builder
@@ -163,7 +171,7 @@ func remedy(err error) string {
 
 // fromStore is an error of the store as everybody but Unlock may see it. Without
 // an answer nothing is the caller's, whether the request ran or not; and the end
-// of a context below was not the end of his.
+// of a context below was not the end of the caller's.
 func fromStore(err error) error {
 	for _, kind := range []error{ErrUnavailable, ErrKind, ErrCorrupt, ErrRefused, ErrClosed} {
 		if errors.Is(err, kind) {

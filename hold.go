@@ -2,6 +2,7 @@ package holdfast
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -120,6 +121,24 @@ func (h *hold) remaining() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.span.deadline.Sub(h.c.clock.now())
+}
+
+// expires is when the store frees the lock unless it is renewed.
+func (h *hold) expires() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.c.clock.local(h.span.expiry)
+}
+
+// tooLate returns an error if so little of a fresh hold is left that it is of no
+// use.
+func (h *hold) tooLate() error {
+	left := h.remaining()
+	if !h.terms.late(left) {
+		return nil
+	}
+	return join(ErrUnavailable, fmt.Errorf("granted with %v of %v left; raise the TTL or find what delays the store",
+		max(left, 0).Round(time.Millisecond), h.terms.ttl))
 }
 
 func (h *hold) age() time.Duration { return h.c.clock.now().Sub(h.granted) }

@@ -2,6 +2,7 @@ package holdfast
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -26,7 +27,9 @@ type Holder struct {
 	Waiters     int       // waiting clients; −1: cannot be seen
 }
 
-// Holder returns who holds name now, or ErrNotHeld. It asks the store once.
+// Holder returns who holds name now, or ErrNotHeld. It asks the store once, for
+// Options.Timeout at most. ErrRefused also means that the store cannot tell who
+// holds a lock.
 func (c *Client) Holder(ctx context.Context, name string) (Holder, error) {
 	h, err := c.holder(ctx, name)
 	return h, wrap("look up", name, err)
@@ -47,12 +50,14 @@ func (c *Client) holder(ctx context.Context, name string) (Holder, error) {
 		return Holder{}, join(ctx.Err(), fromStore(err))
 	}
 	c.contacted.Store(true)
-	c.contacted.Store(true)
 	if len(hs) == 0 {
 		return Holder{}, errFree
 	}
 	return newHolder(hs[0]), nil
 }
+
+// errNoInspector: the store cannot show its holds.
+var errNoInspector = errors.New("this store cannot show who holds a lock")
 
 // errFree is ErrNotHeld for somebody who only looks.
 var errFree = freeError{}
@@ -72,15 +77,4 @@ func newHolder(h driver.Holding) Holder {
 		r.Until = time.Now().Add(h.Left)
 	}
 	return r
-}
-
-// checkName applies the rules of all stores and this store's own limit.
-func (c *Client) checkName(name string) error {
-	if err := driver.CheckName(name); err != nil {
-		return invalid("%w", err)
-	}
-	if most := c.profile.MaxName; most > 0 && len(name) > most {
-		return invalid("name of %d bytes is too long for the %s store: at most %d are allowed", len(name), c.profile.Name, most)
-	}
-	return nil
 }

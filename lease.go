@@ -156,21 +156,3 @@ func (l *Lease) Unlock() error {
 	l.cleanup.Stop()
 	return wrap("unlock", l.Name(), err)
 }
-
-// expires is when the store frees the lock unless it is renewed.
-func (h *hold) expires() time.Time {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.c.clock.local(h.span.expiry)
-}
-
-// tooLate returns an error if so little of a fresh hold is left that it is of no
-// use.
-func (h *hold) tooLate() error {
-	left := h.remaining()
-	if !h.terms.late(left) {
-		return nil
-	}
-	return join(ErrUnavailable, fmt.Errorf("granted with %v of %v left; raise the TTL or find what delays the store",
-		max(left, 0).Round(time.Millisecond), h.terms.ttl))
-}

@@ -99,9 +99,9 @@ func (m *Mutex) enter(ctx context.Context, get func(context.Context, terms) (*ho
 func (m *Mutex) again(ctx context.Context, outer *Lease) (*Lease, error) {
 	h := outer.handle.hold
 	if !m.opts.Reentrant {
-		e := &HeldError{Name: m.name, Kind: driver.Mutex.String(), Owner: shortOwner(h.d.Owner), why: ErrDeadlock}
-		e.Until = h.expires()
-		return nil, e
+		return nil, &HeldError{
+			Name: m.name, Kind: driver.Mutex.String(), Owner: shortOwner(h.d.Owner), Until: h.expires(), why: ErrDeadlock,
+		}
 	}
 	if err := m.opts.conflict(h.terms); err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func (m *Mutex) queued(ctx context.Context, t terms, limit time.Time) (*hold, er
 	expired, stopLimit := timerAt(limit)
 	defer stopLimit()
 	patience := m.opts.patience()
-	tired, bear := time.NewTimer(patience), patience
+	tired := time.NewTimer(patience)
 	defer tired.Stop()
 	if patience < 0 {
 		tired.Stop()
@@ -181,8 +181,8 @@ func (m *Mutex) queued(ctx context.Context, t terms, limit time.Time) (*hold, er
 		case <-expired:
 			cause = context.DeadlineExceeded
 		case <-tired.C:
-			if bear = qs.patience(q, w, patience); bear > 0 {
-				tired.Reset(bear)
+			if left := qs.patience(q, w, patience); left > 0 {
+				tired.Reset(left)
 				continue
 			}
 			cause = ErrUnavailable
@@ -200,12 +200,4 @@ func timerAt(t time.Time) (<-chan time.Time, func() bool) {
 	}
 	timer := time.NewTimer(time.Until(t))
 	return timer.C, timer.Stop
-}
-
-// describe fills in what the store said about the holder.
-func (e *HeldError) describe(b *driver.Busy, at time.Time) {
-	e.Kind, e.Owner, e.Resting = b.Kind.String(), shortOwner(b.Owner), b.Resting
-	if b.Left >= 0 {
-		e.Until = at.Add(b.Left)
-	}
 }

@@ -13,7 +13,7 @@ type Event struct {
 	Token  int64
 	Err    error         // why, for failures
 	Waited time.Duration // Acquired and Waited: since the call
-	Held   time.Duration // Released, Lost and Leaked: since the grant
+	Held   time.Duration // since the grant, of what is or was held
 }
 
 // EventKind tells events apart.
@@ -22,7 +22,7 @@ type EventKind uint8
 // The events that an Observer is told.
 const (
 	Acquired         EventKind = iota + 1 // a lease was granted
-	Waited                                // a Lock call gave up waiting; Err says why
+	Waited                                // a Lock or TryLock ended without the lock; Err says why
 	Released                              // an Unlock ended; Err is nil if the store confirmed it
 	RenewedLate                           // a renewal was confirmed more than a third of the TTL after it was due
 	RenewalFailed                         // a renewal failed and will be tried again

@@ -2,7 +2,6 @@ package holdfast
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -87,6 +86,3 @@ func redact(raw string) string {
 	}
 	return u.Redacted()
 }
-
-// errNoInspector: the store cannot show its holds.
-var errNoInspector = errors.New("this store cannot show who holds a lock")

@@ -88,6 +88,17 @@ func (o *Options) withDefaults() (Options, error) {
 	return r, nil
 }
 
+// checkName applies the rules of all stores and this store's own limit.
+func (c *Client) checkName(name string) error {
+	if err := driver.CheckName(name); err != nil {
+		return invalid("%w", err)
+	}
+	if most := c.profile.MaxName; most > 0 && len(name) > most {
+		return invalid("name of %d bytes is too long for the %s store: at most %d are allowed", len(name), c.profile.Name, most)
+	}
+	return nil
+}
+
 // terms checks the options against what the store can do.
 func (o MutexOptions) terms(p driver.Profile, drift float64) (terms, error) {
 	for _, d := range []struct {

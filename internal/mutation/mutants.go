@@ -56,7 +56,7 @@ var mutants = []mutant{
 		{"release.go", "return max(0, h.terms.atLeast-h.age())", "return 0"},
 	}},
 	{"a grant with no time left is handed out", []edit{
-		{"lease.go", "if !h.terms.late(left) {", "if true {"},
+		{"hold.go", "if !h.terms.late(left) {", "if true {"},
 	}},
 	{"a grant for a caller who left is kept", []edit{
 		{"acquire.go", "if !taken.CompareAndSwap(false, true) && h != nil {", "if false {"},
