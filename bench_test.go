@@ -60,7 +60,6 @@ func BenchmarkTryLockUnlock(b *testing.B) {
 
 func BenchmarkDo(b *testing.B) {
 	m := benchClient(b, memstore.NewServer()).Mutex("k", nil)
-	nothing := func(context.Context, *holdfast.Lease) error { return nil }
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := m.Do(b.Context(), nothing); err != nil {

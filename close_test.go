@@ -110,7 +110,7 @@ func TestCloseContext(t *testing.T) {
 		dead, cancel := context.WithTimeout(w.Context(), 0)
 		defer cancel()
 		w.is(b.Close(dead), context.DeadlineExceeded)
-		w.is(b.Mutex("k", nil).Do(w.Context(), nil), holdfast.ErrClosed)
+		w.is(b.Mutex("k", nil).Do(w.Context(), nothing), holdfast.ErrClosed)
 
 		c := w.open(nil) // nothing to wait for
 		if err := c.Close(dead); err != nil {
@@ -188,8 +188,8 @@ func TestClosed(t *testing.T) {
 		w.is(err, holdfast.ErrClosed)
 		_, err = m.TryLock(w.Context())
 		w.is(err, holdfast.ErrClosed)
-		w.is(m.Do(w.Context(), nil), holdfast.ErrClosed)
-		w.is(m.TryDo(w.Context(), nil), holdfast.ErrClosed)
+		w.is(m.Do(w.Context(), nothing), holdfast.ErrClosed)
+		w.is(m.TryDo(w.Context(), nothing), holdfast.ErrClosed)
 		_, err = a.Holder(w.Context(), "k")
 		w.is(err, holdfast.ErrClosed)
 		if n := len(a.calls(drivertest.Try)); n > 0 {

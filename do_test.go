@@ -15,6 +15,9 @@ import (
 	"github.com/holdfast-go/holdfast/driver/drivertest"
 )
 
+// nothing is work that cannot fail.
+func nothing(context.Context, *holdfast.Lease) error { return nil }
+
 var errMine = errors.New("card declined")
 
 // Do returns what happened to the work, and never the end of a context for the

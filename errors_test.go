@@ -45,43 +45,43 @@ func TestErrors(t *testing.T) {
 	}{
 		{"held", func(w *world, a, b *client) error {
 			w.lock(b, "k", nil)
-			return a.Mutex("k", nil).TryDo(w.Context(), nil)
+			return a.Mutex("k", nil).TryDo(w.Context(), nothing)
 		}, []string{"ErrHeld"}, []string{"held by ", "for up to 30s"}},
 		{"wait over", func(w *world, a, b *client) error {
 			w.lock(b, "k", nil)
-			return a.Mutex("k", &holdfast.MutexOptions{Wait: time.Second}).Do(w.Context(), nil)
+			return a.Mutex("k", &holdfast.MutexOptions{Wait: time.Second}).Do(w.Context(), nothing)
 		}, []string{"ErrHeld", "DeadlineExceeded"}, []string{"held by ", "waited 1s"}},
 		{"cancelled", func(w *world, a, b *client) error {
 			w.lock(b, "k", nil)
 			ctx, cancel := context.WithCancel(w.Context())
 			time.AfterFunc(time.Second, cancel)
-			return a.Mutex("k", nil).Do(ctx, nil)
+			return a.Mutex("k", nil).Do(ctx, nothing)
 		}, []string{"ErrHeld", "Canceled"}, []string{"held by ", "waited 1s", "canceled"}},
 		{"cancelled before", func(w *world, a, b *client) error {
 			ctx, cancel := context.WithCancel(w.Context())
 			cancel()
-			return a.Mutex("k", nil).Do(ctx, nil)
+			return a.Mutex("k", nil).Do(ctx, nothing)
 		}, []string{"Canceled"}, nil},
 		{"cancelled at a dead store", func(w *world, a, b *client) error {
 			w.contact(a)
 			a.net.Partition(driver.ErrUnavailable)
 			ctx, cancel := context.WithTimeout(w.Context(), time.Second)
 			defer cancel()
-			return a.Mutex("k", nil).Do(ctx, nil)
+			return a.Mutex("k", nil).Do(ctx, nothing)
 		}, []string{"DeadlineExceeded", "ErrUnavailable"}, []string{"reachable"}},
 		{"resting", func(w *world, a, b *client) error {
 			w.unlock(w.lock(b, "k", &holdfast.MutexOptions{AtLeast: time.Minute}))
-			return a.Mutex("k", nil).TryDo(w.Context(), nil)
+			return a.Mutex("k", nil).TryDo(w.Context(), nothing)
 		}, []string{"ErrHeld"}, []string{"AtLeast", "1m0s"}},
 		{"too many waiters", func(w *world, a, b *client) error {
 			w.lock(b, "k", nil)
 			go a.Mutex("k", nil).Lock(w.Context())
 			synctest.Wait()
-			return a.Mutex("k", &holdfast.MutexOptions{MaxWaiters: 1}).Do(w.Context(), nil)
+			return a.Mutex("k", &holdfast.MutexOptions{MaxWaiters: 1}).Do(w.Context(), nothing)
 		}, []string{"ErrHeld", "ErrTooManyWaiters"}, []string{"MaxWaiters"}},
 		{"deadlock", func(w *world, a, b *client) error {
 			l := w.lock(a, "k", nil)
-			return a.Mutex("k", nil).Do(l.Context(), nil)
+			return a.Mutex("k", nil).Do(l.Context(), nothing)
 		}, []string{"ErrHeld", "ErrDeadlock"}, []string{"Reentrant"}},
 		{"lost", func(w *world, a, b *client) error {
 			l := w.lock(a, "k", &holdfast.MutexOptions{NoRenew: true})
@@ -152,11 +152,11 @@ func TestErrors(t *testing.T) {
 			return l.Unlock()
 		}, []string{"ErrUnknown"}, []string{"fencing token"}},
 		{"invalid", func(w *world, a, b *client) error {
-			return a.Mutex("k", &holdfast.MutexOptions{TTL: -time.Second}).Do(w.Context(), nil)
+			return a.Mutex("k", &holdfast.MutexOptions{TTL: -time.Second}).Do(w.Context(), nothing)
 		}, []string{"ErrInvalid"}, []string{"-1s", "negative", "leave it 0"}},
 		{"closed", func(w *world, a, b *client) error {
 			a.Close(w.Context())
-			return a.Mutex("k", nil).Do(w.Context(), nil)
+			return a.Mutex("k", nil).Do(w.Context(), nothing)
 		}, []string{"ErrClosed"}, []string{"new client"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -194,7 +194,7 @@ func TestErrors(t *testing.T) {
 func fails(err error) func(*world, *client, *client) error {
 	return func(w *world, a, _ *client) error {
 		a.net.Partition(err)
-		return a.Mutex("k", nil).Do(w.Context(), nil)
+		return a.Mutex("k", nil).Do(w.Context(), nothing)
 	}
 }
 

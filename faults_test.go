@@ -64,7 +64,11 @@ func (w *world) lose(c *client, name string) {
 // nanosecond, with the given cause.
 func (w *world) ended(l *holdfast.Lease, start time.Time, d time.Duration, cause error) {
 	w.Helper()
-	<-l.Context().Done()
+	select {
+	case <-l.Context().Done():
+	case <-time.After(time.Until(start.Add(d + time.Minute))):
+		w.Fatalf("the lease still lives a minute after %v", d)
+	}
 	if got := time.Since(start); got != d {
 		w.Errorf("the lease ended after %v, want %v", got, d)
 	}

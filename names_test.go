@@ -65,7 +65,7 @@ func TestNames(t *testing.T) {
 				rule := driver.CheckName(c.name)
 				_, lockErr := a.Mutex(c.name, nil).Lock(w.Context())
 				_, holderErr := a.Holder(w.Context(), c.name)
-				for _, err := range []error{err, lockErr, holderErr, a.Do(w.Context(), c.name, nil)} {
+				for _, err := range []error{err, lockErr, holderErr, a.Do(w.Context(), c.name, nothing)} {
 					if !errors.Is(err, holdfast.ErrInvalid) || !strings.Contains(err.Error(), c.why) {
 						t.Errorf("%v, want %q", err, c.why)
 					}
