@@ -3,7 +3,6 @@ package holdfast
 import (
 	"container/list"
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -162,8 +161,9 @@ func (qs *queues) drop(q *queue) {
 	}
 }
 
-// first returns the waiter whose request is sent next, or nil when there is
-// nothing to ask for: then the acquisition is over.
+// first returns the waiter whose request is sent next, and a context for what
+// comes between two requests, which ends when nobody waits any more. It returns
+// nil when there is nothing to ask for: then the acquisition is over.
 func (qs *queues) first(ctx context.Context, q *queue) (*waiter, context.Context) {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
@@ -261,35 +261,6 @@ func (qs *queues) free(h *hold, r driver.Released) {
 	}
 }
 
-// answered notes that the store gave a useful answer.
-func (q *queue) answered() {
-	q.silent, q.err, q.busy = time.Time{}, nil, nil
-}
-
-// taken notes that another owner has the name.
-func (qs *queues) taken(q *queue, b *driver.Busy) {
-	qs.mu.Lock()
-	defer qs.mu.Unlock()
-	q.answered()
-	q.busy, q.busyAt, q.tenure = b, time.Now(), time.Time{}
-}
-
-// sending notes when a request leaves.
-func (qs *queues) sending(q *queue) {
-	qs.mu.Lock()
-	defer qs.mu.Unlock()
-	if q.silent.IsZero() {
-		q.silent = time.Now()
-	}
-}
-
-// failed notes a request without a useful answer.
-func (qs *queues) failed(q *queue, err error) {
-	qs.mu.Lock()
-	defer qs.mu.Unlock()
-	q.err = err
-}
-
 // pausing is how much longer this client stands back.
 func (qs *queues) pausing(q *queue) time.Duration {
 	qs.mu.Lock()
@@ -302,45 +273,6 @@ func (qs *queues) pausing(q *queue) time.Duration {
 		q.pause = time.Time{}
 	}
 	return max(left, 0)
-}
-
-// patience returns how much longer a waiter bears with a silent store; zero
-// when it is over.
-func (qs *queues) patience(q *queue, w *waiter, most time.Duration) time.Duration {
-	qs.mu.Lock()
-	defer qs.mu.Unlock()
-	if q.silent.IsZero() {
-		return most
-	}
-	since := q.silent
-	if w.since.After(since) {
-		since = w.since
-	}
-	return max(0, most-time.Since(since))
-}
-
-// refusal is the error of a call that stops waiting because of cause: what the
-// store said last, joined with the end of a context or wait.
-func (qs *queues) refusal(q *queue, w *waiter, cause error) error {
-	qs.mu.Lock()
-	defer qs.mu.Unlock()
-	held := &HeldError{Name: q.key.name, Waited: time.Since(w.since), why: cause}
-	switch {
-	case errors.Is(cause, ErrUnavailable):
-		if q.err != nil {
-			return q.err
-		}
-		return cause
-	case q.err != nil:
-		return join(cause, q.err)
-	case q.held != nil:
-		held.Kind, held.Owner, held.Until = q.key.kind.String(), shortOwner(q.held.d.Owner), q.held.expires()
-		return held
-	case q.busy != nil:
-		held.describe(q.busy, q.busyAt)
-		return held
-	}
-	return cause
 }
 
 // close fails all waiters now and those to come. It does so before it ends the
