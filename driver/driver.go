@@ -75,9 +75,10 @@ type Store interface {
 	// reason. b is what the latest Try answered. Wait returns at once if
 	// something was signalled after b.Seen was taken, else on a signal, when
 	// b.Left has passed (later if the store knows that the hold was renewed), or
-	// after the store's own poll interval where the change could go unsignalled. It ends with ctx.Err() when ctx ends and
-	// ErrClosed when the store is closed; any trouble below counts as a poll.
-	// It leaves nothing behind in the store.
+	// after the store's own poll interval where the change could go unsignalled.
+	// It ends with ctx.Err() when ctx ends and ErrClosed when the store is
+	// closed; any trouble below counts as a poll. It leaves nothing behind in
+	// the store.
 	Wait(ctx context.Context, r Request, b *Busy) error
 
 	// Renew raises the remaining life of each hold to its TTL where less is

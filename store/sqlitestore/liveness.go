@@ -65,8 +65,8 @@ type deadClient struct {
 }
 
 // dead locks the client's file if the client is dead. It returns nil if it lives,
-// or if that cannot be told. A file that is missing proves nothing, since whoever removes one in good
-// order has removed the client's rows before.
+// or if that cannot be told. A file that is missing proves nothing, since whoever
+// removes one in good order has removed the client's rows before.
 func (p place) dead(id string) *deadClient {
 	f, err := os.OpenFile(filepath.Join(p.dir, liveFile(id)), os.O_RDONLY|noFollow, 0)
 	if err != nil {
