@@ -107,7 +107,7 @@ func (c *Client) Ping(ctx context.Context) error {
 		return nil
 	}
 	if err := s.Ping(ctx); err != nil {
-		return wrap("ping the "+c.profile.Name+" store", "", err)
+		return wrap("ping the "+c.profile.Name+" store", "", join(ctx.Err(), fromStore(err)))
 	}
 	c.contacted.Store(true)
 	return nil

@@ -253,3 +253,24 @@ func TestHolder(t *testing.T) {
 		w.unlock(l)
 	})
 }
+
+// A timeout below a Ping is not the end of its caller's context.
+func TestPingError(t *testing.T) {
+	inBubble(t, func(w *world) {
+		a := w.openOn(w.srv.Store(), nil)
+		below := fmt.Errorf("%w: dial: %w", driver.ErrUnavailable, context.DeadlineExceeded)
+		c, err := holdfast.New(&answering{Store: a.net, err: below}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close(context.Background())
+		err = c.Ping(w.Context())
+		w.is(err, holdfast.ErrUnavailable)
+		if errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v: nobody's context has ended", err)
+		}
+		dead, cancel := context.WithCancel(w.Context())
+		cancel()
+		w.is(c.Ping(dead), context.Canceled, holdfast.ErrUnavailable)
+	})
+}
