@@ -19,7 +19,6 @@ import (
 // network that loses and delays. Nobody is ever inside together: the counters
 // have no other protection than the locks, which the race detector checks too.
 func TestHammer(t *testing.T) {
-	t.Parallel()
 	const clients, goroutines, rounds = 4, 8, 40
 	var counters, entered [3]int // by name
 	var mu sync.Mutex            // guards entered

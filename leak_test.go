@@ -51,7 +51,7 @@ func (x *leakTest) lock(ctx context.Context, name string) *holdfast.Lease {
 // until collects garbage until done, for ten seconds at most.
 func (x *leakTest) until(what string, done func() bool) {
 	x.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
+	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	deadline := time.After(10 * time.Second)
 	for !done() {
