@@ -108,9 +108,8 @@ func (j *job) report(cause error, then string) {
 	j.ui.say("lost", false, "%s", text)
 }
 
-// end asks everything to end, kills what is left with a quarter of the grace to
-// spare, and returns when nothing is left: before the store may grant the lock
-// to another.
+// end asks everything to end, kills what is left, and returns when nothing is
+// left: before the store may grant the lock to another.
 func (j *job) end() error {
 	left := time.Until(j.killAt())
 	if left > 0 { // else a command that was stopped would go on for a moment
@@ -144,11 +143,13 @@ func (j *job) end() error {
 }
 
 // killAt counts from the deadline, from which the store waits one grace, or from
-// now where the loss was noticed earlier.
+// now where the loss was noticed earlier. What is kept in reserve is for a busy
+// machine, which wakes us late.
 func (j *job) killAt() time.Time {
 	at := j.lease.Deadline()
 	if now := time.Now(); now.Before(at) {
 		at = now
 	}
-	return at.Add(j.grace / 4 * 3)
+	reserve := max(j.grace/4, min(j.grace/2, 100*time.Millisecond))
+	return at.Add(j.grace - reserve)
 }

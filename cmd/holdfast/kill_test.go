@@ -66,12 +66,12 @@ func TestSurvivorKeepsTheLock(t *testing.T) {
 func TestSurvivorLosesTheLockAtTheTTL(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	first := p.holdfast("--ttl", "2s", "job", "--", "sh", "-c", "hold survivor stop & wait").start()
+	first := p.holdfast("--ttl", "4s", "job", "--", "sh", "-c", "hold survivor stop & wait").start()
 	survivor := p.awaitPid("survivor")
 	first.signal(syscall.SIGKILL)
 	first.wantEnd(exitSignal + int(syscall.SIGKILL))
-	p.holdfast("--ttl", "2s", "--no-wait", "job", "--", "true").start().wantEnd(exitHeld)
-	p.holdfast("--ttl", "2s", "job", "--", "stamp", "second").start().wantEnd(0)
+	p.holdfast("--no-wait", "job", "--", "true").start().wantEnd(exitHeld)
+	p.holdfast("job", "--", "stamp", "second").start().wantEnd(0)
 	if !alive(survivor) {
 		t.Fatal("the survivor ended by itself; this test shows nothing")
 	}

@@ -13,6 +13,12 @@ import (
 	"github.com/holdfast-go/holdfast/store/sqlitestore"
 )
 
+// slowly adds flags that leave a busy machine time to kill before the store may
+// grant the lock again.
+func slowly(args ...string) []string {
+	return append([]string{"--kill-grace", "1600ms"}, args...)
+}
+
 // jam keeps every writer out of the embedded store, as if it could not be
 // reached, and returns what lets them in again.
 func (p *place) jam() (free func()) {
@@ -30,12 +36,12 @@ func (p *place) jam() (free func()) {
 func TestDeadBeforeTheNextEnters(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	first := p.holdfast("--ttl", "4s", "--kill-grace", "1600ms", "job", "--", "beat", "first").start()
+	first := p.holdfast(slowly("--ttl", "4s", "job", "--", "beat", "first")...).start()
 	p.awaitFile("first")
 	free := p.jam()
 	p.await("the command was asked to end", func() bool { return strings.Contains(p.read("first"), "term") })
 	free()
-	second := p.holdfast("--ttl", "4s", "job", "--", "stamp", "second").start()
+	second := p.holdfast("job", "--", "stamp", "second").start()
 	first.wantEnd(exitLost)
 	second.wantEnd(0)
 	beats := p.numbers("first")
@@ -55,7 +61,7 @@ func TestOnLostWarnGoesOn(t *testing.T) {
 	first := p.holdfast("--ttl", "1s", "--on-lost", "warn", "job", "--", "sh", "-c", "hold up stop; exit 9").start()
 	p.awaitFile("up")
 	first.signal(syscall.SIGSTOP)
-	second := p.holdfast("--ttl", "1s", "job", "--", "hold", "up2", "stop2").start()
+	second := p.holdfast("job", "--", "hold", "up2", "stop2").start()
 	p.awaitFile("up2")
 	first.signal(syscall.SIGCONT)
 	p.await("a warning", func() bool { return strings.Contains(first.err.String(), "goes on without it") })
@@ -73,7 +79,7 @@ func TestStoppedRunKillsWhenItGoesOn(t *testing.T) {
 	first := p.holdfast("--ttl", "1s", "job", "--", "beat", "first").start()
 	p.awaitFile("first")
 	first.signal(syscall.SIGSTOP)
-	second := p.holdfast("--ttl", "1s", "job", "--", "hold", "up2", "stop2").start()
+	second := p.holdfast("job", "--", "hold", "up2", "stop2").start()
 	p.awaitFile("up2")
 	first.signal(syscall.SIGCONT)
 	first.wantEnd(exitLost)
@@ -94,7 +100,7 @@ func TestLossBeforeTheEndShows(t *testing.T) {
 			p.awaitFile("up")
 			first.signal(syscall.SIGSTOP)
 			p.write("stop", "now")
-			p.holdfast("--ttl", "1s", "job", "--", "true").start().wantEnd(0)
+			p.holdfast("job", "--", "true").start().wantEnd(0)
 			first.signal(syscall.SIGCONT)
 			first.wantEnd(exitLost)
 		})
@@ -106,7 +112,7 @@ func TestLossBeforeTheEndShows(t *testing.T) {
 func TestRevokedEndsTheCommand(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	first := p.holdfast("--ttl", "4s", "job", "--", "beat", "first").start()
+	first := p.holdfast(slowly("job", "--", "beat", "first")...).start()
 	p.awaitFile("first")
 	second := p.holdfast("job", "--", "stamp", "second").start()
 	p.revoke("job")
@@ -172,7 +178,7 @@ func TestB169WholeTreeIsKilled(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	script := "beat a & (beat b & setsid beat c & wait) & beat d"
-	first := p.holdfast("--max-hold", "2s", "--ttl", "1s", "job", "--", "sh", "-c", script).start()
+	first := p.holdfast(slowly("--max-hold", "2s", "job", "--", "sh", "-c", script)...).start()
 	files := []string{"a", "b", "c", "d"}
 	for _, f := range files {
 		p.awaitFile(f)

@@ -16,7 +16,7 @@ import (
 func TestNestedEndsWithTheOuter(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	first := p.holdfast("--max-hold", "2s", "--ttl", "1s", "outer", "--", "holdfast", "run", "inner", "--", "beat", "beats").start()
+	first := p.holdfast(slowly("--max-hold", "2s", "outer", "--", "holdfast", "run", "inner", "--", "beat", "beats")...).start()
 	p.awaitFile("beats")
 	next := p.holdfast("outer", "--", "stamp", "next").start()
 	first.wantEnd(exitLost)
@@ -25,14 +25,14 @@ func TestNestedEndsWithTheOuter(t *testing.T) {
 	if last, next := beats[len(beats)-1], p.numbers("next")[0]; next <= last {
 		t.Fatalf("the inner command beat %d ns after the outer lock had passed on", last-next)
 	}
-	p.holdfast("--ttl", "1s", "inner", "--", "true").start().wantEnd(0)
+	p.holdfast("inner", "--", "true").start().wantEnd(0)
 }
 
 // When the inner lock is lost the inner command ends and the outer one goes on.
 func TestInnerLossSparesTheOuter(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	script := "holdfast run --max-hold 1s --ttl 1s inner -- sh -c 'beat a & beat b'; echo inner $?; hold up stop"
+	script := "holdfast run --max-hold 1s --kill-grace 1600ms inner -- sh -c 'beat a & beat b'; echo inner $?; hold up stop"
 	outer := p.holdfast("outer", "--", "sh", "-c", script).start()
 	p.awaitFile("up")
 	if want := "inner 76\n"; outer.out.String() != want {

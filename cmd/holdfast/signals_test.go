@@ -100,7 +100,7 @@ func TestIgnoredSignalsStayIgnored(t *testing.T) {
 func TestStoppedCommandKeepsTheLock(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	r := p.holdfast("--ttl", "1s", "job", "--", "hold", "up", "stop").start()
+	r := p.holdfast("--ttl", "3s", "job", "--", "hold", "up", "stop").start()
 	p.stopPastTheTTL()
 	r.wantEnd(0)
 }
@@ -110,13 +110,13 @@ func TestStoppedCommandKeepsTheLockAtATerminal(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	r := p.shell()
-	r.typeIn("holdfast run --ttl 1s job -- hold up stop; exit $?\n")
+	r.typeIn("holdfast run --ttl 3s job -- hold up stop; exit $?\n")
 	p.stopPastTheTTL()
 	r.wantEnd(0)
 }
 
 // stopPastTheTTL stops the command that made "up", waits longer than a TTL of
-// one second in vain, and lets the command end.
+// three seconds in vain, and lets the command end.
 func (p *place) stopPastTheTTL() {
 	p.t.Helper()
 	pid := p.awaitPid("up")
@@ -124,7 +124,7 @@ func (p *place) stopPastTheTTL() {
 		p.t.Fatal(err)
 	}
 	p.await("it is stopped", func() bool { return stateOf(pid) == 'T' })
-	p.holdfast("--wait", "2500ms", "job", "--", "true").start().wantEnd(exitTimeout)
+	p.holdfast("--wait", "7s", "job", "--", "true").start().wantEnd(exitTimeout)
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 		p.t.Fatal(err)
 	}

@@ -227,7 +227,7 @@ func TestBackgroundJobGetsTheTerminalByFg(t *testing.T) {
 	r.typeIn("holdfast run job -- sh -c 'echo $$ >pid; read x; echo \"got $x\"' &\n")
 	pid := p.awaitPid("pid")
 	p.await("it is stopped for wanting the terminal", func() bool { return stateOf(pid) == 'T' && stateOf(parent(pid)) == 'T' })
-	r.typeIn("fg\n")
+	r.typeIn("until [ -n \"$(jobs -s)\" ]; do :; done; fg\n") // the shell hears of it last
 	p.await("it goes on", func() bool { return stateOf(pid) == 'S' })
 	r.typeIn("word\n")
 	p.awaitShown(r, "got word")
