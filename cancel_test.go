@@ -221,8 +221,12 @@ func TestGrantMeetsCancel(t *testing.T) {
 			defer cancel()
 			for range 8 { // who leave together, so that the grant arrives among them
 				go func() {
-					if l, err := a.Mutex("k", nil).Lock(ctx); err == nil {
-						w.unlock(l)
+					l, err := a.Mutex("k", nil).Lock(ctx)
+					if err != nil {
+						return
+					}
+					if err := l.Unlock(); err != nil {
+						t.Errorf("round %d: unlock: %v", i, err)
 					}
 				}()
 			}
