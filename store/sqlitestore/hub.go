@@ -14,7 +14,9 @@ type hub struct {
 	onOwn  func()             // somebody touched it
 	notify func(driver.Event) // tells when the watch begins and fails
 
-	mu        sync.Mutex // protects following fields
+	reading sync.WaitGroup // goroutines of watches; grows under mu while not closed
+
+	mu        sync.Mutex // guards the following
 	watch     *watch     // nil: not started, or failed
 	down      bool       // told that watching fails
 	closed    bool
@@ -61,12 +63,16 @@ func (h *hub) startLocked() (working bool, event *driver.Event) {
 		event = &driver.Event{Kind: driver.SubscriptionUp}
 	}
 	h.watch, h.down = w, false
-	w.run(h.saw, h.ended)
+	h.reading.Go(func() { h.read(w) })
 	return true, event
 }
 
-// ended runs when the watch has failed.
-func (h *hub) ended(err error) {
+// read passes on what w sees until it is closed or fails.
+func (h *hub) read(w *watch) {
+	err := w.read(h.saw)
+	if err == nil {
+		return
+	}
 	h.mu.Lock()
 	h.watch, h.down = nil, true
 	h.mu.Unlock()
@@ -152,7 +158,7 @@ func (h *hub) remove(file string, l *listener) {
 	}
 }
 
-// close ends the watch and wakes everybody.
+// close ends the watch, waits for its goroutine, and wakes everybody.
 func (h *hub) close() {
 	h.mu.Lock()
 	h.closed = true
@@ -162,4 +168,5 @@ func (h *hub) close() {
 	if w != nil {
 		w.close()
 	}
+	h.reading.Wait()
 }

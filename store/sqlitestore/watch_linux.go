@@ -18,7 +18,6 @@ const canWatch = true
 type watch struct {
 	file    *os.File
 	closing atomic.Bool
-	done    chan struct{} // closed when run's goroutine has ended
 }
 
 func newWatch(dir string) (*watch, error) {
@@ -32,28 +31,24 @@ func newWatch(dir string) (*watch, error) {
 		_ = syscall.Close(fd)
 		return nil, fmt.Errorf("inotify: %s: %w", dir, err)
 	}
-	return &watch{file: os.NewFile(uintptr(fd), "inotify"), done: make(chan struct{})}, nil
+	return &watch{file: os.NewFile(uintptr(fd), "inotify")}, nil
 }
 
-// run starts the goroutine. It calls saw for each file, with "" where events
-// were lost or the folder is gone, and ended if reading fails.
-func (w *watch) run(saw func(file string), ended func(error)) {
-	go func() {
-		defer close(w.done)
-		buf := make([]byte, 64*(syscall.SizeofInotifyEvent+syscall.NAME_MAX+1))
-		for {
-			n, err := w.file.Read(buf)
-			if w.closing.Load() {
-				return
-			}
-			if err != nil {
-				_ = w.file.Close()
-				ended(err)
-				return
-			}
-			each(buf[:n], saw)
+// read calls saw for each file, with "" where events were lost or the folder is
+// gone. It returns nil when w is closed, and an error when reading fails.
+func (w *watch) read(saw func(file string)) error {
+	buf := make([]byte, 64*(syscall.SizeofInotifyEvent+syscall.NAME_MAX+1))
+	for {
+		n, err := w.file.Read(buf)
+		if w.closing.Load() {
+			return nil
 		}
-	}()
+		if err != nil {
+			_ = w.file.Close()
+			return err
+		}
+		each(buf[:n], saw)
+	}
 }
 
 // each takes the events in b apart.
@@ -75,5 +70,4 @@ func each(b []byte, saw func(file string)) {
 func (w *watch) close() {
 	w.closing.Store(true)
 	_ = w.file.Close()
-	<-w.done
 }

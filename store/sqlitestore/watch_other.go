@@ -9,6 +9,6 @@ const canWatch = false
 // watch does not exist here: waiters look from time to time.
 type watch struct{}
 
-func newWatch(string) (*watch, error)        { return nil, errors.ErrUnsupported }
-func (*watch) run(func(string), func(error)) {}
-func (*watch) close()                        {}
+func newWatch(string) (*watch, error)  { return nil, errors.ErrUnsupported }
+func (*watch) read(func(string)) error { return errors.ErrUnsupported }
+func (*watch) close()                  {}
