@@ -48,7 +48,7 @@ type ui struct {
 	json, quiet bool
 	tty         bool
 
-	mu     sync.Mutex // protects the following
+	mu     sync.Mutex // guards the following
 	w      io.Writer
 	width  func() int
 	hidden []string

@@ -58,7 +58,7 @@ func (f Fault) none() bool {
 }
 
 // log is what a Faulty knows of calls: those made, and the plan for those to
-// come. The Faulty's mutex protects it.
+// come. The Faulty's mutex guards it.
 type log struct {
 	n     int
 	calls []Call

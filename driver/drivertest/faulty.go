@@ -24,7 +24,7 @@ type Faulty struct {
 	end    context.CancelFunc
 	travel sync.WaitGroup // what travels; grows under mu while not closed
 
-	mu     sync.Mutex // protects following fields
+	mu     sync.Mutex // guards the following
 	closed bool
 	now    *weather // never changed, only replaced
 	notify func(driver.Event)

@@ -70,7 +70,7 @@ var errUnreported = errors.New("Renew returned without calling done")
 
 // renewAll collects the answers to one Renew, in the order of hs.
 func renewAll(ctx context.Context, s driver.Store, hs []driver.Hold) []reply {
-	var mu sync.Mutex // protects as
+	var mu sync.Mutex // guards as
 	as := make([]reply, len(hs))
 	for i := range as {
 		as[i] = reply{i: i, err: errUnreported}

@@ -61,7 +61,7 @@ func parse(rawURL string) (string, error) {
 }
 
 var places = struct {
-	sync.Mutex // protects m
+	sync.Mutex // guards m
 	m          map[string]*Server
 }{m: map[string]*Server{}}
 

@@ -59,8 +59,8 @@ func (l *lock) of(owner string) *hold {
 	return nil
 }
 
-// blocker returns the hold that keeps a request of this kind out, or nil.
-func (l *lock) blocker(driver.Kind) *hold {
+// blocker returns the hold that keeps other owners out, or nil.
+func (l *lock) blocker() *hold {
 	if len(l.holds) == 0 {
 		return nil
 	}

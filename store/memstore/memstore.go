@@ -28,7 +28,7 @@ import (
 // Server is a place where locks live. It may be used by many goroutines at
 // once.
 type Server struct {
-	mu      sync.Mutex // protects following fields and all locks
+	mu      sync.Mutex // guards the following and all locks
 	locks   map[string]*lock
 	marks   uint64 // the latest mark given to any lock
 	base    int64  // the highest token among forgotten names

@@ -38,7 +38,7 @@ func (c *store) Try(ctx context.Context, r driver.Request) (driver.Grant, error)
 		h.raise(now, r.TTL)
 		return grant(r, h, sent, now), nil
 	}
-	if b := l.blocker(r.Kind); b != nil {
+	if b := l.blocker(); b != nil {
 		return driver.Grant{}, busy(l, b, now)
 	}
 	h, err := c.take(l, r, now)

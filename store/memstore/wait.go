@@ -45,7 +45,7 @@ func (c *store) join(r driver.Request, b *driver.Busy) (*lock, <-chan struct{}, 
 	defer s.mu.Unlock()
 	now := time.Now()
 	l := s.peek(r.Name, now)
-	h := l.blocker(r.Kind)
+	h := l.blocker()
 	if h == nil || b == nil || b.Seen != any(l.mark) {
 		return nil, nil, 0
 	}

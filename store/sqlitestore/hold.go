@@ -57,7 +57,7 @@ func (st *session) left(name string, h hold) time.Duration {
 // sightings remembers rows of another boot, whose instants mean nothing here: one
 // that has not changed for its whole life, on our own clock, has ended.
 type sightings struct {
-	mu   sync.Mutex          // protects seen
+	mu   sync.Mutex          // guards seen
 	seen map[string]sighting // by name
 }
 

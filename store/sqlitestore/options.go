@@ -128,5 +128,5 @@ func userDir() (string, error) {
 	if home := os.Getenv("HOME"); filepath.IsAbs(home) {
 		return filepath.Join(home, ".local", "state", "holdfast"), nil
 	}
-	return "", fmt.Errorf("%w: no folder for locks: neither $XDG_STATE_HOME nor $HOME is an absolute path: set one, name a folder with --store sqlite:/path, or share the machine's with --system", holdfast.ErrInvalid)
+	return "", fmt.Errorf("%w: no folder for locks: neither $XDG_STATE_HOME nor $HOME is an absolute path: set one, name a folder (Options.Dir, --store sqlite:/path), or share the machine's (Options.System, --system)", holdfast.ErrInvalid)
 }

@@ -40,8 +40,8 @@ import (
 )
 
 // Store is one client's view of a state folder. It implements driver.Store,
-// Host, Inspector, Breaker and Inheritor. Use New for a client; a Store alone is
-// for those who compose stores.
+// Host, Pinger, Inspector, Breaker and Inheritor. Use New for a client; a Store
+// alone is for those who compose stores.
 type Store struct {
 	place  place
 	looks  looks
@@ -58,8 +58,8 @@ type Store struct {
 var (
 	_ driver.Store     = (*Store)(nil)
 	_ driver.Host      = (*Store)(nil)
-	_ driver.Inspector = (*Store)(nil)
 	_ driver.Pinger    = (*Store)(nil)
+	_ driver.Inspector = (*Store)(nil)
 	_ driver.Breaker   = (*Store)(nil)
 	_ driver.Inheritor = (*Store)(nil)
 )
@@ -97,7 +97,8 @@ func (s *Store) Profile() driver.Profile {
 	}
 }
 
-// Ping opens the folder, so that its faults show before the first lock.
+// Ping implements driver.Pinger. It opens the folder, so that its faults show
+// before the first lock.
 func (s *Store) Ping(ctx context.Context) error {
 	_, err := s.session(ctx)
 	return err
