@@ -47,8 +47,8 @@ type Client struct {
 	err     error         // of Close; read after closed
 }
 
-// New returns a client for locks in s. It sends nothing. Store packages call it;
-// programs call a store package's New or Open.
+// New returns a client for locks in s, or ErrInvalid for bad options. It sends
+// nothing. Store packages call it; programs call a store package's New or Open.
 func New(s driver.Store, o *Options) (*Client, error) {
 	opts, err := o.withDefaults()
 	if err != nil {
@@ -99,8 +99,10 @@ func (c *Client) Inherit() []*os.File {
 }
 
 // Ping asks the store for an answer, for the start of a program and for health
-// checks. It returns nil where the store has nothing to ask. Once the store has
-// answered, Lock bears with its silence for a while (MutexOptions.Patience).
+// checks; ctx bounds it. It returns nil where the store has nothing to ask, and
+// an error such as ErrUnavailable or ErrRefused where no lock could be granted.
+// Once the store has answered, Lock bears with its silence for a while
+// (MutexOptions.Patience).
 func (c *Client) Ping(ctx context.Context) error {
 	s, ok := c.store.(driver.Pinger)
 	if !ok {
@@ -116,7 +118,8 @@ func (c *Client) Ping(ctx context.Context) error {
 // Close ends the client. Goroutines that wait for a lock get ErrClosed; leases
 // end with that cause but stay held. Close waits until each lease was unlocked
 // or has passed its deadline, gives back what is left over, and closes the store,
-// or does the last at once when ctx ends. Later calls wait for the first.
+// or does the last at once when ctx ends; then it returns ctx's error with the
+// number of locks that their TTL must free. Later calls wait for the first.
 func (c *Client) Close(ctx context.Context) error {
 	c.mu.Lock()
 	first := !c.closing

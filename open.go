@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// Opener opens a client by URL.
+// Opener opens a client by URL. It is what a store package registers.
 type Opener func(ctx context.Context, url string, o *Options) (*Client, error)
 
 var schemes = struct {
@@ -35,8 +35,9 @@ var packages = map[string]string{
 	"sqlite": "sqlitestore",
 }
 
-// Open connects to the store that url names and checks that it answers. The
-// store's package must be imported, if only for its scheme:
+// Open connects to the store that url names and checks that it answers; ctx
+// bounds that alone, not the client. A URL or option that is wrong is ErrInvalid.
+// The store's package must be imported, if only for its scheme:
 //
 //	import _ "github.com/holdfast-go/holdfast/store/sqlitestore"
 func Open(ctx context.Context, url string, o *Options) (*Client, error) {
