@@ -3,6 +3,7 @@ package holdfast
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -40,6 +41,9 @@ func (a *attempts) try(values context.Context) (*hold, error) {
 	}
 	g, err := a.c.store.Try(ctx, a.request)
 	if err != nil {
+		if ctx.Err() != nil {
+			err = fmt.Errorf("%w: no answer within %s", err, a.describe(timeout))
+		}
 		return nil, a.failed(err)
 	}
 	a.c.contacted.Store(true)
@@ -53,6 +57,14 @@ func (a *attempts) try(values context.Context) (*hold, error) {
 	h.entry.value = h
 	h.release.uncertain = a.uncertain
 	return h, nil
+}
+
+// describe says how long a request may take, and why no longer.
+func (a *attempts) describe(timeout time.Duration) string {
+	if timeout < a.c.timeout {
+		return fmt.Sprintf("%v, a third of the TTL", timeout.Round(time.Millisecond))
+	}
+	return timeout.String()
 }
 
 // failed books what an error says about the store and about the outcome.

@@ -85,6 +85,9 @@ func TestB137WrongUnits(t *testing.T) {
 		a.keep(l)
 		w.is(err, holdfast.ErrUnavailable)
 		w.isnt(err, holdfast.ErrHeld)
+		if limit := (w.s(2.5) / 3).Round(time.Millisecond).String(); !strings.Contains(fmt.Sprint(err), limit+", a third of the TTL") {
+			w.Errorf("the error does not say that %v was not enough: %v", limit, err)
+		}
 	})
 }
 
