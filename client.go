@@ -60,7 +60,7 @@ func New(s driver.Store, o *Options) (*Client, error) {
 		holds: make(map[*hold]struct{}), closed: make(chan struct{}),
 	}
 	if c.profile.Clock != driver.SharedClock {
-		c.clock.asleep = asleep()
+		c.clock.asleep = asleep
 	}
 	c.background, c.stop = context.WithCancel(context.Background())
 	c.queues, c.renewer, c.reaper = newQueues(c), newRenewer(c), newReaper(c)
@@ -71,7 +71,7 @@ func New(s driver.Store, o *Options) (*Client, error) {
 }
 
 // asleep measures suspends; tests put another source here.
-var asleep = func() func() time.Duration { return systemAsleep }
+var asleep = systemAsleep
 
 func (c *Client) info(label string) driver.ClientInfo {
 	host, _ := os.Hostname() // shown to people only; empty is fine

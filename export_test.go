@@ -6,7 +6,7 @@ import "time"
 // returns a function that puts it back.
 func SetAsleep(f func() time.Duration) (restore func()) {
 	old := asleep
-	asleep = func() func() time.Duration { return f }
+	asleep = f
 	return func() { asleep = old }
 }
 
