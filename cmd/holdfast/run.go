@@ -205,6 +205,13 @@ func (r *runner) whoHolds(ctx context.Context, err error) *holder {
 func (r *runner) runInside(o outer) error {
 	r.ui.tell(event{Event: "nested", Name: r.name, Token: o.Token})
 	r.store.close()
+	select {
+	case s := <-r.sigs: // it would be lost with us
+		if n, ends := ending(s); ends {
+			return quiet(exitSignal + int(n))
+		}
+	default:
+	}
 	err := replaceSelf(childSpec{path: r.path, argv: r.argv, env: commandEnv(r.held, o.Name, o.Token), nested: true})
 	return startError(r.argv[0], err)
 }
