@@ -121,7 +121,7 @@ func TestPartition(t *testing.T) {
 		}
 		time.Sleep(20 * time.Second)
 		a.Heal()
-		ends(t, l, holdfast.ErrRevoked, 3*time.Second)
+		ends(t, l, holdfast.ErrRevoked, 4*time.Second) // a request under way, and a pause
 		if err := l.Unlock(); err != nil {
 			t.Error(err)
 		}
