@@ -15,7 +15,7 @@ import (
 // run executes the program with args and returns its exit code.
 func run(args []string) int {
 	u := newUI(os.Stderr)
-	u.json = slices.Contains(ownArgs(args), "--json") // so that a bad flag is told in JSON too
+	u.json = slices.Contains(ownArgs(args), "--json") // a guess, for flags that cannot be parsed
 	root := newApp(u)
 	root.SetArgs(args)
 	err := root.Execute()

@@ -29,7 +29,7 @@ type options struct {
 	onLost                                 string
 	heldExit                               int // -1: our own codes
 	storeFromFlag                          bool
-	jsonLines, quietly                     bool
+	quiet, json                            bool
 }
 
 func (o *options) register(c *cobra.Command) {
@@ -48,8 +48,8 @@ func (o *options) register(c *cobra.Command) {
 	f.Var((*duration)(&o.killGrace), "kill-grace", "time to stop when the lock is lost, before anyone else may get it; default a tenth of the TTL")
 	o.heldExit = -1
 	f.Var((*code)(&o.heldExit), "held-exit", "exit code if the lock is held, instead of 74 and 75")
-	f.BoolVar(&o.quietly, "quiet", false, "no warnings, no waiting line, nothing when the lock is held; errors only")
-	f.BoolVar(&o.jsonLines, "json", false, "events on standard error, one JSON object a line")
+	f.BoolVar(&o.quiet, "quiet", false, "no warnings, no waiting line, nothing when the lock is held; errors only")
+	f.BoolVar(&o.json, "json", false, "events on standard error, one JSON object a line")
 }
 
 // settle fills in what other flags and the environment decide, and checks how

@@ -58,7 +58,7 @@ func completeRun(_ *cobra.Command, args []string, _ string) ([]string, cobra.She
 
 // read checks everything that can be checked without a store.
 func (r *runner) read(c *cobra.Command, args []string) error {
-	r.ui.quiet = r.opts.quietly
+	r.ui.quiet, r.ui.json = r.opts.quiet, r.opts.json
 	if err := r.split(args, c.ArgsLenAtDash()); err != nil {
 		return err
 	}
