@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -52,5 +53,5 @@ func startError(name string, err error) error {
 }
 
 func commandError(code int, format string, args ...any) error {
-	return &exitError{code: code, err: usagef(format, args...)}
+	return &exitError{code: code, err: fmt.Errorf(format, args...)}
 }
