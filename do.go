@@ -58,11 +58,28 @@ func (l *Lease) do(ctx context.Context, fn func(context.Context, *Lease) error) 
 	if cause == nil {
 		return err
 	}
-	if ctx.Err() == nil && errors.Is(err, context.Canceled) {
-		err = nil
+	if ctx.Err() == nil {
+		err = withoutCanceled(err)
 	}
 	if errors.Is(err, cause) {
 		return wrap("hold", l.Name(), err)
 	}
 	return join(wrap("hold", l.Name(), cause), err)
+}
+
+// withoutCanceled drops the cancellation that a loss caused from fn's error, and
+// keeps what fn joined to it.
+func withoutCanceled(err error) error {
+	if !errors.Is(err, context.Canceled) {
+		return err
+	}
+	several, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return nil
+	}
+	var kept []error
+	for _, e := range several.Unwrap() {
+		kept = append(kept, withoutCanceled(e))
+	}
+	return join(kept...)
 }

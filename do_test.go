@@ -54,6 +54,13 @@ func TestDoErrors(t *testing.T) {
 			is: []error{holdfast.ErrLost}, isNot: []error{context.Canceled},
 		},
 		{
+			name: "lost, cancelled by it and an error of its own", meddle: lose,
+			fn: func(ctx context.Context, l *holdfast.Lease) error {
+				return errors.Join(errMine, fmt.Errorf("charge: %w", untilEnd(ctx, l)))
+			},
+			is: []error{holdfast.ErrLost, errMine}, isNot: []error{context.Canceled},
+		},
+		{
 			name: "lost, returns the cause", meddle: lose,
 			fn: func(ctx context.Context, _ *holdfast.Lease) error {
 				<-ctx.Done()
