@@ -23,13 +23,17 @@ var expiry = promise{"expiry", []rule{
 func expiryEnds(e *env) {
 	name, other := e.name(), e.client()
 	g := e.first.take(name, e.unit)
-	next := other.got(name, e.long)
-	end := g.at.plus(e.unit)
+	e.onTime(other.got(name, e.long), g.at.plus(e.unit))
+}
+
+// onTime fails unless next was granted when what kept the name taken had ended.
+func (e *env) onTime(next *grant, end moment) {
+	e.Helper()
 	if e.before(next.at, end) {
-		e.broken("the name was granted again %v", apart(next.at, end))
+		e.broken("the name was granted again %s", apart(next.at, end))
 	}
 	if next.at.from.After(e.soon(end)) {
-		e.broken("the name was granted again only %v", apart(next.at, end))
+		e.broken("the name was granted again only %s", apart(next.at, end))
 	}
 }
 

@@ -39,13 +39,7 @@ func restKeeps(e *env) {
 func restEnds(e *env) {
 	name, other := e.name(), e.client()
 	_, end := e.rested(name, e.long, 2*e.unit)
-	next := other.got(name, e.long)
-	if e.before(next.at, end) {
-		e.broken("the name was granted again %s", apart(next.at, end))
-	}
-	if next.at.from.After(e.soon(end)) {
-		e.broken("the name was granted again only %s", apart(next.at, end))
-	}
+	e.onTime(other.got(name, e.long), end)
 }
 
 func restCounts(e *env) {
