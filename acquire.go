@@ -10,7 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// attempts is the series of requests of one acquisition under one owner id.
+// attempts is the series of requests of one acquisition under one owner id. It
+// belongs to the acquisition's goroutine.
 type attempts struct {
 	c      *Client
 	key    queueKey

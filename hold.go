@@ -19,7 +19,7 @@ import (
 type hold struct {
 	c       *Client
 	terms   terms
-	queue   *queue
+	queue   *queue          // nil unless adopted; set before others know the hold
 	values  context.Context // values of the call that acquired; never ends
 	granted time.Time       // when the reply arrived, on the client's clock
 	d       driver.Hold     // as the store gave it

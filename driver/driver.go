@@ -132,7 +132,8 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// Request asks for a hold.
+// Request asks for a hold. The core asks for kind Mutex alone so far, without
+// Queue and with Block 1; a store answers what it does not have with ErrRefused.
 type Request struct {
 	Name     string
 	Kind     Kind

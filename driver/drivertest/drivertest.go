@@ -40,22 +40,22 @@ type Harness struct {
 
 	// Virtual runs each case in a testing/synctest bubble, where time passes at
 	// once and must be kept exactly. It is for stores that live in this process
-	// and block on nothing outside. Default: false, cases take real time.
+	// and block on nothing outside. Defaults to false: cases take real time.
 	Virtual bool
 
 	// Unit is the TTL of short holds; long ones live 60 times as long. A case
 	// about expiry takes some units. Short units fail on a busy machine.
-	// Default: 1 s if Virtual, else 500 ms; never below Profile().MinTTL.
+	// Defaults to 1 s if Virtual, else 500 ms; never below Profile().MinTTL.
 	Unit time.Duration
 
 	// Slack is how much later than promised an expiry or a signal may show, for
 	// a busy machine or a store's poll interval; at most 30 units make sense.
-	// Default: 20 units, and none if Virtual.
+	// Defaults to 20 units, and none if Virtual.
 	Slack time.Duration
 
 	// Direct says that a request reaches the store by a function call that ends
 	// with its ctx, so that none can arrive late. Such a store may ignore
-	// Request.NotAfter. Default: false.
+	// Request.NotAfter. Defaults to false.
 	Direct bool
 }
 

@@ -10,9 +10,9 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// Options sets up a client. The zero value, and nil, are the defaults.
+// Options configure a client. Nil means all defaults.
 type Options struct {
-	// Client holds the options that all stores share. Default: theirs.
+	// Client configures the client. Defaults to the defaults there.
 	Client holdfast.Options
 }
 
