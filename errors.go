@@ -156,7 +156,7 @@ func remedy(err error) string {
 	case errors.Is(err, ErrNotHeld):
 		return "unlock each lease once"
 	case errors.Is(err, ErrKind):
-		return "choose another name or prefix"
+		return "choose another name"
 	case errors.Is(err, ErrCorrupt):
 		return "inspect the stored value and remove it"
 	case errors.Is(err, ErrUnknown):

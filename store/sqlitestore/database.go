@@ -151,7 +151,7 @@ func (d *database) retry(ctx context.Context, done <-chan struct{}, fn func() er
 			return driver.ErrClosed
 		case <-ctx.Done():
 			t.Stop()
-			return fmt.Errorf("%w: %s: another process keeps it locked: %w", driver.ErrUnavailable, d.path, ctx.Err())
+			return fmt.Errorf("%w: %s: another process keeps it locked, perhaps one that is stopped: %w", driver.ErrUnavailable, d.path, ctx.Err())
 		}
 	}
 	return explain(d.path, err)

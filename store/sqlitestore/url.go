@@ -55,7 +55,7 @@ func parsePath(s string) (string, error) {
 func (o *Options) parseQuery(query string) error {
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return err
+		return fmt.Errorf("its parameters cannot be read: %w: the only one is system=true", err)
 	}
 	for key, vs := range values {
 		if key != "system" {
