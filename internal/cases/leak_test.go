@@ -134,7 +134,7 @@ func TestB089NoGoroutinePerLock(t *testing.T) {
 			n = 10_000
 		}
 		a := w.client()
-		base := runtime.NumGoroutine()
+		base := w.goroutines()
 		a.cycle("k", n)
 		w.settles(base + standing)
 	})
@@ -147,7 +147,7 @@ func TestB091CloseEndsAllGoroutines(t *testing.T) {
 		if w.store == "memory" {
 			n = 1000
 		}
-		base := runtime.NumGoroutine()
+		base := w.goroutines()
 		for _, open := range []int{0, 10, 10, 10} {
 			c := w.stranger()
 			c.cycle("k", n)
@@ -171,7 +171,7 @@ func TestB093WaitersLeaveNoSubscription(t *testing.T) {
 	eachStoreAlone(t, func(w *world) {
 		rounds := scaled(w, 5, 1000)
 		clients := []*client{w.client(), w.client()}
-		base := runtime.NumGoroutine()
+		base := w.goroutines()
 		workers := 200
 		if w.store == "sqlite" {
 			workers, rounds = 40, scaled(w, 3, 100)
@@ -248,7 +248,7 @@ func TestB097FailedTriesKeepNothing(t *testing.T) {
 			}
 		}
 		tries(5)
-		before, goroutines := descriptors(w), runtime.NumGoroutine()
+		before, goroutines := descriptors(w), w.goroutines()
 		tries(scaled(w, 100, 1000))
 		if n := descriptors(w); n > before {
 			w.Errorf("%d descriptors are open, %d were", n, before)

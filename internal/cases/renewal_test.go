@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -200,7 +199,7 @@ func (w *world) wholeTTLs(name string, ttl time.Duration, n int) {
 func TestB067LeaderLoopEndsWithItsLock(t *testing.T) {
 	eachStoreAlone(t, func(w *world) {
 		a, b := w.client(), w.client()
-		base := runtime.NumGoroutine()
+		base := w.goroutines()
 		first := a.lead("k")
 		w.remove("k")
 		lb := b.lock("k", w.ttl(8))
@@ -273,7 +272,7 @@ func TestB069NoRenewalAfterALoss(t *testing.T) {
 			n = 1000
 		}
 		a := w.client()
-		base := runtime.NumGoroutine()
+		base := w.goroutines()
 		leases := map[string]*holdfast.Lease{}
 		for i := range n {
 			name := fmt.Sprint("k", i)
@@ -297,16 +296,6 @@ func TestB069NoRenewalAfterALoss(t *testing.T) {
 		}
 		w.settles(base + standing)
 	})
-}
-
-// standing is how many goroutines a client may keep until it is closed: for its
-// renewals, for what it gives back, and for the signals of its store.
-const standing = 3
-
-// settles waits until no more goroutines run than before.
-func (w *world) settles(base int) {
-	w.Helper()
-	w.soon(w.s(5), "the goroutines end", func() bool { return runtime.NumGoroutine() <= base })
 }
 
 // The holder stops believing before anybody else is let in.
