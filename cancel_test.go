@@ -238,3 +238,28 @@ func TestGrantMeetsCancel(t *testing.T) {
 		})
 	}
 }
+
+// However long a store is silent and however many calls give up on it, what is to
+// be given back does not pile up: it is forgotten when its TTL has passed.
+func TestGiveBacksDoNotPile(t *testing.T) {
+	inBubble(t, func(w *world) {
+		a := w.open(nil)
+		w.contact(a)
+		a.net.Partition(nil)
+		var half int
+		for i := range 4000 {
+			ctx, cancel := context.WithTimeout(w.Context(), 50*time.Millisecond)
+			if _, err := a.Mutex(fmt.Sprint(i), nil).TryLock(ctx); err == nil {
+				t.Fatal("granted by a store that is cut off")
+			}
+			cancel()
+			if i == 2000 {
+				half = a.GiveBacks()
+			}
+		}
+		if n := a.GiveBacks(); n > half {
+			t.Errorf("%d give-backs after 200 s, %d after 100 s", n, half)
+		}
+		a.net.Heal()
+	})
+}

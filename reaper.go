@@ -3,6 +3,7 @@ package holdfast
 import (
 	"context"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,9 +17,12 @@ import (
 type reaper struct {
 	c      *Client
 	agenda *agenda[*giveBack]
-	slots  chan struct{} // one token per request under way
-	left   gauge         // entries not finished
-	hurry  atomic.Bool   // the client closes: one try each, past their time
+	left   gauge       // entries not finished
+	hurry  atomic.Bool // the client closes: one try each, past their time
+
+	mu      sync.Mutex  // guards the following
+	calls   int         // under way
+	backlog []*giveBack // due while all calls were taken
 }
 
 // giveBack is one owner to release. Only the reaper touches it after add.
@@ -37,7 +41,7 @@ type giveBack struct {
 const reaperRequests = 8
 
 func newReaper(c *Client) *reaper {
-	r := &reaper{c: c, slots: make(chan struct{}, reaperRequests)}
+	r := &reaper{c: c}
 	r.agenda = newAgenda(clock{}, c.start, r.due)
 	return r
 }
@@ -58,19 +62,39 @@ func (r *reaper) add(g *giveBack) {
 	r.agenda.set(&g.entry, g.entry.at, 0)
 }
 
-// due starts a release for each entry, as slots allow.
+// due starts a release for each entry, as far as calls are free. The others wait
+// for their turn.
 func (r *reaper) due(gs []*giveBack) {
-	for _, g := range gs {
-		select {
-		case r.slots <- struct{}{}:
-		default:
-			r.agenda.set(&g.entry, time.Now().Add(jitter(20*time.Millisecond)), 0)
-			continue
-		}
-		if !r.c.start(func(context.Context) { defer func() { <-r.slots }(); r.try(g) }) {
-			<-r.slots
-			r.left.add(-1)
-		}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.backlog = append(r.backlog, gs...)
+	for len(r.backlog) > 0 && r.calls < reaperRequests {
+		r.call(r.take())
+	}
+	for now := time.Now(); len(r.backlog) > 0 && !now.Before(r.backlog[0].until); {
+		r.take()
+		r.left.add(-1) // its TTL was faster than its turn
+	}
+}
+
+func (r *reaper) take() *giveBack {
+	g := r.backlog[0]
+	r.backlog[0], r.backlog = nil, r.backlog[1:]
+	return g
+}
+
+func (r *reaper) call(g *giveBack) {
+	r.calls++
+	started := r.c.start(func(context.Context) {
+		r.try(g)
+		r.mu.Lock()
+		r.calls--
+		r.mu.Unlock()
+		r.due(nil)
+	})
+	if !started {
+		r.calls--
+		r.left.add(-1)
 	}
 }
 
