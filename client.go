@@ -189,17 +189,19 @@ func (c *Client) start(f func(context.Context)) bool {
 }
 
 // ask is start for an acquisition, which Close waits for: it may have to give
-// back what it is granted.
+// back what it is granted. None begins once Close has.
 func (c *Client) ask(f func(context.Context)) bool {
-	c.asking.add(1)
-	started := c.start(func(ctx context.Context) {
-		defer c.asking.add(-1)
-		f(ctx)
-	})
-	if !started {
-		c.asking.add(-1)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing {
+		return false
 	}
-	return started
+	c.asking.add(1)
+	c.tasks.Go(func() {
+		defer c.asking.add(-1)
+		f(c.background)
+	})
+	return true
 }
 
 // remember counts h among the holds that Close waits for, and lets the renewer

@@ -3,6 +3,7 @@ package holdfast_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -279,4 +280,49 @@ func TestCloseUnreachable(t *testing.T) {
 			}
 		})
 	}
+}
+
+// stopping is a context that stops its user when first asked for a value.
+type stopping struct {
+	context.Context
+	once sync.Once
+	at   chan struct{}
+	goOn chan struct{}
+}
+
+func (c *stopping) Value(key any) any {
+	c.once.Do(func() {
+		close(c.at)
+		<-c.goOn
+	})
+	return c.Context.Value(key)
+}
+
+// A call that began before Close, and was stopped for a while, takes nothing that
+// Close would not give back.
+func TestCloseOvertakesLock(t *testing.T) {
+	inBubble(t, func(w *world) {
+		a := w.open(nil)
+		first := w.lock(a, "first", nil)
+		ctx := &stopping{Context: w.Context(), at: make(chan struct{}), goOn: make(chan struct{})}
+		refused := make(chan error)
+		go func() {
+			_, err := a.Mutex("k", nil).TryLock(ctx)
+			refused <- err
+		}()
+		<-ctx.at
+		closed := closing(a, w.Context())
+		synctest.Wait()
+		a.net.Next(drivertest.Try, drivertest.Fault{After: time.Second})
+		close(ctx.goOn)
+		synctest.Wait()
+		w.unlock(first)
+		if err := <-closed; err != nil {
+			t.Error(err)
+		}
+		w.is(<-refused, holdfast.ErrClosed)
+		if !w.free("k") {
+			t.Error("a hold is left")
+		}
+	})
 }
