@@ -2,6 +2,7 @@ package holdfast
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -30,6 +31,7 @@ type hold struct {
 	cause   error     // why it ended; nil while held
 	handles []*handle // the live ones
 	orphan  bool      // no live handle can be reached
+	untold  bool      // the observer has not heard of the loss
 	left    bool      // no longer the renewer's, the queue's, or Close's concern
 
 	renewal renewal
@@ -47,7 +49,9 @@ func (a after) run() {
 }
 
 // ended returns why the hold ended, or nil while it is held. It looks at the
-// clock itself, since timers are late after the process was stopped.
+// clock itself, since timers are late after the process was stopped. Contexts ask
+// it, wherever their users do, so that the observer hears of a loss from the
+// renewer, which comes by soon: his locks may be held here.
 func (h *hold) ended() error {
 	now := h.c.clock.now()
 	h.mu.Lock()
@@ -82,7 +86,7 @@ func (h *hold) end(cause error) {
 	h.mu.Lock()
 	var then after
 	if h.cause == nil {
-		then = h.endWith(cause)
+		then = append(h.endWith(cause), h.told()...)
 	}
 	h.mu.Unlock()
 	then.run()
@@ -96,24 +100,36 @@ func (h *hold) endWith(cause error) after {
 	for _, x := range h.handles {
 		then = append(then, x.end(cause)...)
 	}
-	if h.release.phase == kept && !h.orphan && len(h.handles) > 0 {
-		then = append(then, func() { h.tell(Lost, cause) })
-	}
+	h.untold = h.release.phase == kept && !h.orphan && len(h.handles) > 0
 	return then
 }
 
+// told is what tells the observer of a loss, once. Callers hold h.mu.
+func (h *hold) told() after {
+	if !h.untold {
+		return nil
+	}
+	h.untold = false
+	cause := h.cause
+	return after{func() { h.tell(Lost, cause) }}
+}
+
+// errLeaked ends the contexts of a lease that became unreachable.
+var errLeaked = join(ErrLost, errors.New("the lease was forgotten without Unlock"))
+
 // leaked reports whether every lease of the hold became unreachable. One that
-// did gives up its contexts, which may be what keeps an outer lease reachable.
-func (h *hold) leaked() bool {
-	held := false
+// did ends its contexts: somebody may wait for nothing but their Done channel, and
+// they may be what keeps an outer lease reachable. Callers hold h.mu.
+func (h *hold) leaked() (all bool, then after) {
+	all = len(h.handles) > 0
 	for _, x := range h.handles {
 		if x.leaked.Load() {
-			x.bound = nil
+			then = append(then, x.end(errLeaked)...)
 		} else {
-			held = true
+			all = false
 		}
 	}
-	return len(h.handles) > 0 && !held
+	return all, then
 }
 
 // remaining is how long the hold is still valid.

@@ -163,3 +163,25 @@ func TestUnlockedLeaseIsNoLeak(t *testing.T) {
 		t.Errorf("%v, %d leaks", err, x.leaked())
 	}
 }
+
+// Whoever kept nothing of a lease but its Done channel hears that it ended.
+func TestDoneOfForgottenLease(t *testing.T) {
+	for name, noRenew := range map[string]bool{"renewed": false, "not renewed": true} {
+		t.Run(name, func(t *testing.T) {
+			x := newLeakTest(t)
+			l, err := x.c.Mutex("k", &holdfast.MutexOptions{TTL: time.Second, NoRenew: noRenew}).Lock(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			done := l.Context().Done()
+			x.until("done", func() bool {
+				select {
+				case <-done:
+					return true
+				default:
+					return false
+				}
+			})
+		})
+	}
+}

@@ -10,7 +10,8 @@ import (
 
 // Lease is the right to work under a lock, for a time. It is safe for concurrent
 // use. Unlock it when the work is done; a lease that becomes unreachable without
-// Unlock is no longer renewed, and its TTL frees the lock.
+// Unlock ends, and its TTL frees the lock. Keep the lease or its context: a Done
+// channel alone does not make it reachable.
 //
 // A lease ends early when it is lost, when an operator revokes it, at MaxHold,
 // and when the client closes. Its contexts end then, with the reason as their

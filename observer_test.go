@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -243,4 +244,62 @@ func TestEventNames(t *testing.T) {
 	if s := (holdfast.SubscriptionDown + 1).String(); s != "unknown" {
 		t.Errorf("an event that does not exist is called %q", s)
 	}
+}
+
+// A context may be asked under a mutex that the observer locks, too: he hears of
+// a loss from the renewer.
+func TestContextDoesNotTell(t *testing.T) {
+	onMachine(t, 0, func(w *world, a *client, m *machine) {
+		l := w.lock(a, "k", nine)
+		m.suspend(time.Hour) // nobody has noticed
+		if l.Context().Err() == nil || l.Check() == nil {
+			t.Error("held after its deadline")
+		}
+		if es := a.events.of(holdfast.Lost); len(es) > 0 {
+			t.Errorf("told %v where somebody asked", es)
+		}
+		time.Sleep(time.Second)
+		if es := a.events.of(holdfast.Lost); len(es) != 1 {
+			t.Errorf("told %v, want one loss", es)
+		}
+		w.is(l.Unlock(), holdfast.ErrLost)
+	})
+}
+
+// The observer gets the values of the call that got the lock, also where another
+// one sent the request.
+func TestObserverValues(t *testing.T) {
+	inBubble(t, func(w *world) {
+		net := drivertest.NewFaulty(w.srv.Store())
+		var released atomic.Value
+		c, err := holdfast.New(net, &holdfast.Options{Observer: func(ctx context.Context, e holdfast.Event) {
+			if e.Kind == holdfast.Released {
+				released.Store(ctx.Value(valueKey{}))
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		net.Next(drivertest.Try, drivertest.Fault{After: time.Second})
+		first, cancel := context.WithCancel(context.WithValue(w.Context(), valueKey{}, "first"))
+		left := make(chan error)
+		go func() {
+			_, err := c.Mutex("k", nil).Lock(first)
+			left <- err
+		}()
+		synctest.Wait()
+		time.AfterFunc(500*time.Millisecond, cancel)
+		l, err := c.Mutex("k", nil).Lock(context.WithValue(w.Context(), valueKey{}, "second"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.is(<-left, context.Canceled)
+		w.unlock(l)
+		if got := released.Load(); got != "second" {
+			t.Errorf("the observer got the values of the %v call", got)
+		}
+		if err := c.Close(w.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }

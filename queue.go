@@ -169,6 +169,7 @@ func (qs *queues) first(ctx context.Context, q *queue) (*waiter, context.Context
 	defer qs.mu.Unlock()
 	if q.waiters.Len() == 0 || q.held != nil {
 		q.asking = false
+		q.answered() // what was learned so far is not news to the next
 		if q.enough != nil {
 			q.enough()
 			q.enough = nil
@@ -195,6 +196,7 @@ func (qs *queues) deliver(q *queue, h *hold) bool {
 			continue
 		}
 		q.remove(w)
+		h.values = w.ctx // another may have asked
 		qs.adopt(q, h)
 		w.ready <- grant{hold: h}
 		return true

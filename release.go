@@ -43,6 +43,7 @@ func (h *hold) unlock(x *handle) error {
 		return ErrNotHeld
 	}
 	then := h.endDue(now)
+	then = append(then, h.told()...)
 	cause := h.cause
 	lost := errors.Is(cause, ErrLost) || !now.Before(h.span.deadline)
 	then = append(then, h.giveUp(x)...)
@@ -54,8 +55,10 @@ func (h *hold) unlock(x *handle) error {
 	h.mu.Unlock()
 	then.run()
 	switch {
-	case others && lost:
+	case others && lost && errors.Is(cause, ErrLost):
 		return cause
+	case others && lost:
+		return ErrLost
 	case others:
 		return nil
 	case lost && !again:

@@ -95,12 +95,13 @@ func (r *renewer) due(hs []*hold) {
 // look does what is due for h and reports whether a renewal is.
 func (r *renewer) look(h *hold, now time.Time) bool {
 	h.mu.Lock()
-	var then after
-	if !h.orphan && h.leaked() {
+	leaked, then := h.leaked()
+	if leaked && !h.orphan {
 		h.orphan = true
 		then = append(then, func() { h.tell(Leaked, nil) })
 	}
 	then = append(then, h.endDue(now)...)
+	then = append(then, h.told()...)
 	gone := !now.Before(h.span.deadline)
 	due, ok := h.renewDue()
 	renew := ok && !gone && !due.After(now)
@@ -188,13 +189,15 @@ func (h *hold) renewed(v driver.Validity, slept time.Duration, err error) {
 	default:
 		then = h.unrenewed(fromStore(err))
 	}
+	then = append(then, h.told()...)
 	h.c.renewer.schedule(h)
 	h.mu.Unlock()
 	then.run()
 }
 
 // confirmed adopts what the store has now. The deadline only moves forward: a
-// renewal sent before an extension knows less.
+// renewal sent before an extension knows less. It may have passed already, if the
+// process was stopped meanwhile.
 func (h *hold) confirmed(s span) after {
 	now := h.c.clock.now()
 	late := now.Sub(h.span.renew) > h.terms.ttl/3
@@ -203,6 +206,9 @@ func (h *hold) confirmed(s span) after {
 	}
 	if s.expiry.After(h.span.expiry) {
 		h.span.expiry = s.expiry
+	}
+	if then := h.endDue(now); h.cause != nil {
+		return then
 	}
 	h.renewal.failures, h.renewal.retryAt = 0, time.Time{}
 	if !h.span.renew.After(now) { // a session that has confirmed nothing new yet

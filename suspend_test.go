@@ -186,3 +186,17 @@ func TestSuspendOfSharedClock(t *testing.T) {
 		}
 	})
 }
+
+// A renewal that was confirmed before a long suspend extends nothing after it.
+func TestSuspendDuringExtend(t *testing.T) {
+	onMachine(t, 0, func(w *world, a *client, m *machine) {
+		l := w.lock(a, "k", nil)
+		a.net.Next(drivertest.Renew, drivertest.Fault{After: time.Second}) // before the next tick
+		extended := make(chan error)
+		go func() { extended <- l.Extend(w.Context(), time.Minute) }()
+		synctest.Wait()
+		m.suspend(time.Hour)
+		w.is(<-extended, holdfast.ErrLost)
+		w.is(l.Unlock(), holdfast.ErrLost)
+	})
+}
