@@ -82,7 +82,10 @@ func (m *Mutex) enter(ctx context.Context, get func(context.Context, terms) (*ho
 		return nil, ErrClosed
 	}
 	if outer := liveLease(ctx, m.c, m.name); outer != nil {
-		return m.again(ctx, outer)
+		l, err := m.again(ctx, outer)
+		if err == nil || outer.handle.ended() == nil {
+			return l, err
+		} // else it ended meanwhile, and counts for nothing
 	}
 	h, err := get(ctx, t)
 	if err != nil {
@@ -156,6 +159,9 @@ func (m *Mutex) once(ctx context.Context, t terms) (*hold, error) {
 
 func (m *Mutex) key() queueKey { return queueKey{m.name, driver.Mutex} }
 
+// leastBear keeps a waiter with little patience from looking all the time.
+const leastBear = 50 * time.Millisecond
+
 // queued waits in the local queue until a grant, ctx, the limit, or the end of
 // patience.
 func (m *Mutex) queued(ctx context.Context, t terms, limit time.Time) (*hold, error) {
@@ -182,7 +188,7 @@ func (m *Mutex) queued(ctx context.Context, t terms, limit time.Time) (*hold, er
 			cause = context.DeadlineExceeded
 		case <-tired.C:
 			if left := qs.patience(q, w, patience); left > 0 {
-				tired.Reset(left)
+				tired.Reset(max(left, leastBear))
 				continue
 			}
 			cause = ErrUnavailable

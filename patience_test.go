@@ -270,3 +270,58 @@ func TestStoreRefuses(t *testing.T) {
 		})
 	}
 }
+
+// asked counts how often somebody waits for it.
+type asked struct {
+	context.Context
+	times int
+}
+
+func (c *asked) Done() <-chan struct{} {
+	c.times++
+	return c.Context.Done()
+}
+
+// Little patience with a silent store costs nothing while the store answers.
+func TestLittlePatienceSleeps(t *testing.T) {
+	inBubble(t, func(w *world) {
+		a, b := w.open(nil), w.open(nil)
+		l := w.lock(a, "k", nil)
+		ctx, cancel := context.WithTimeout(w.Context(), 10*time.Second)
+		defer cancel()
+		counted := &asked{Context: ctx}
+		_, err := b.Mutex("k", &holdfast.MutexOptions{Patience: 10 * time.Microsecond}).Lock(counted)
+		w.is(err, holdfast.ErrHeld, context.DeadlineExceeded)
+		if counted.times > 1000 {
+			t.Errorf("looked %d times in 10 s", counted.times)
+		}
+		w.unlock(l)
+	})
+}
+
+// What the store said to those who have left is not told to those who come.
+func TestOldErrorIsForgotten(t *testing.T) {
+	inBubble(t, func(w *world) {
+		a, b := w.open(nil), w.open(nil)
+		l := w.lock(a, "k", nil)
+		next := make(chan *holdfast.Lease)
+		go func() { next <- w.lock(b, "k", nil) }()
+		synctest.Wait()
+		w.unlock(l) // a remembers the name, since others want it
+		w.unlock(<-next)
+		lock := func() error {
+			ctx, cancel := context.WithTimeout(w.Context(), time.Second)
+			defer cancel()
+			_, err := a.Mutex("k", nil).Lock(ctx)
+			return err
+		}
+		a.net.Partition(driver.ErrUnavailable)
+		w.is(lock(), holdfast.ErrUnavailable, context.DeadlineExceeded)
+		synctest.Wait() // until nobody asks any more
+		a.net.Partition(nil)
+		if err := lock(); errors.Is(err, holdfast.ErrUnavailable) {
+			t.Errorf("%v, though the store has said nothing", err)
+		}
+		a.net.Heal()
+	})
+}

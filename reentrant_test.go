@@ -245,3 +245,51 @@ func TestReentrantAtLeast(t *testing.T) {
 		}
 	})
 }
+
+// ending is a context that calls f once, right after it led to a lease.
+type ending struct {
+	context.Context
+	f func()
+}
+
+func (c *ending) Value(key any) any {
+	v := c.Context.Value(key)
+	if _, ok := v.(*holdfast.Lease); ok && c.f != nil {
+		f := c.f
+		c.f = nil
+		f()
+	}
+	return v
+}
+
+// Nor does the mark of one that ends while it is looked at.
+func TestMarkOfEndingLease(t *testing.T) {
+	for _, reentrant := range []bool{false, true} {
+		inBubble(t, func(w *world) {
+			a := w.open(nil)
+			outer := w.lock(a, "k", nil)
+			ctx := &ending{context.WithoutCancel(outer.Context()), func() { w.unlock(outer) }}
+			l, err := a.Mutex("k", &holdfast.MutexOptions{Reentrant: reentrant}).Lock(ctx)
+			if err != nil {
+				t.Fatalf("reentrant %v: %v", reentrant, err)
+			}
+			w.unlock(l)
+		})
+	}
+}
+
+// Past the deadline each Unlock says that the lock was lost, whatever ended the
+// lease before.
+func TestReentrantLossAfterMaxHold(t *testing.T) {
+	inBubble(t, func(w *world) {
+		a := w.open(nil)
+		outer := w.lock(a, "k", &holdfast.MutexOptions{TTL: ttl, MaxHold: time.Second})
+		inner, err := a.Mutex("k", &holdfast.MutexOptions{Reentrant: true}).Lock(outer.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(ttl)
+		w.is(inner.Unlock(), holdfast.ErrLost)
+		w.is(outer.Unlock(), holdfast.ErrLost)
+	})
+}
