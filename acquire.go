@@ -204,13 +204,3 @@ func (qs *queues) await(ctx context.Context, q *queue, r driver.Request, b *driv
 		qs.fail(q, ErrClosed)
 	}
 }
-
-// sleep waits for d or until ctx ends.
-func sleep(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
-}

@@ -77,7 +77,7 @@ func suiteRules(t *testing.T) []string {
 func TestWeaknesses(t *testing.T) {
 	doc, suite := read(t, "docs/guarantees.md"), read(t, "driver/drivertest/weak.go")
 	constant := regexp.MustCompile(`(?m)^\t([A-Z]\w+) +Weakness = "(.*)"`)
-	found := constant.FindAllStringSubmatch(read(t, "driver/driver.go"), -1)
+	found := constant.FindAllStringSubmatch(read(t, "driver/profile.go"), -1)
 	if len(found) == 0 {
 		t.Fatal("no weaknesses were found: has package driver changed its form?")
 	}

@@ -111,7 +111,7 @@ var mutants = []mutant{
 		{"mutex.go", "			cause = ErrUnavailable\n", "			continue\n"},
 	}},
 	{"Close leaves leases alive", []edit{
-		{"client.go", "		h.end(ErrClosed)\n	}\n	c.err", "		_ = h\n	}\n	c.err"},
+		{"close.go", "		h.end(ErrClosed)\n	}\n	c.err", "		_ = h\n	}\n	c.err"},
 	}},
 	{"a forgotten lease is renewed for ever", []edit{
 		{"lease.go", "x.leaked.Store(true)", "x.leaked.Store(false)"},
