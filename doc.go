@@ -154,8 +154,9 @@
 //
 // # Choosing a store
 //
-//   - memstore ("memory:") excludes goroutines and clients of one process. It is
-//     for tests, and for programs that run once.
+//   - memstore excludes goroutines of one process: those that share a client
+//     ("memory:"), or a name ("memory:jobs"). It is for tests, and for programs
+//     that run once.
 //   - sqlitestore ("sqlite:") excludes the processes of one machine, of one user
 //     or of several, with nothing to install or to keep running.
 //

@@ -9,7 +9,7 @@ import (
 )
 
 func chargeInvoice(ctx context.Context, store string) error {
-	locks, err := holdfast.Open(ctx, store, nil) // "sqlite:" on this machine, "memory:" in this process
+	locks, err := holdfast.Open(ctx, store, nil) // "sqlite:" on this machine, "memory:jobs" in this process
 	if err != nil {
 		return err
 	}
@@ -25,7 +25,7 @@ func charge(ctx context.Context, token int64) error {
 }
 
 func Example() {
-	if err := chargeInvoice(context.Background(), "memory:"); err != nil {
+	if err := chargeInvoice(context.Background(), "memory:jobs"); err != nil {
 		fmt.Println(err)
 	}
 	// Output: charged under a token: true

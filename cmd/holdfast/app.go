@@ -46,7 +46,7 @@ func newApp(u *ui) *cobra.Command {
 		Use:   "holdfast",
 		Short: "Run commands under a distributed lock",
 		Long: `Holdfast runs a command while it holds a lock, so that only one of many
-processes or machines runs it at a time.`,
+processes runs it at a time.`,
 		Example: `  holdfast run backup -- ./backup.sh             wait for the lock, then run
   holdfast run --no-wait backup -- ./backup.sh   run only if nobody else does
   holdfast help run                              flags, exit codes, more examples`,

@@ -11,9 +11,10 @@ COMMAND left running when it ended by itself goes on, without the lock.
 
 COMMAND finds HOLDFAST_NAME and HOLDFAST_TOKEN in its environment: hand the token
 to what the lock protects, and let that refuse smaller ones. HOLDFAST_HELD lists
-all locks around it, so that a nested run of the same NAME just runs.
+all locks around it, so that a nested run of the same NAME just runs: without a
+lock of its own, and so without --max-hold, --at-least and the like.
 
-One at a time is not once: a job that takes 10 ms and is started on three machines
+One at a time is not once: a job that takes 10 ms and is started in three places
 runs three times, one after the other. With --no-wait and --at-least it runs once.
 
 Exit codes, unless COMMAND ends by itself, with a code of its own or 128+n for
@@ -42,7 +43,7 @@ warning and error.`
 const runExamples = `  # only one backup at a time; the second waits for the first
   holdfast run backup -- ./backup.sh
 
-  # from cron on many machines: one of them runs it, the others do nothing
+  # from several crontabs at once: one of them runs it, the others do nothing
   holdfast run --no-wait --at-least 1m --held-exit 0 --quiet report -- ./report.sh
 
   # wait for at most ten minutes; end a hung migration after an hour
