@@ -251,6 +251,7 @@ func TestEventNames(t *testing.T) {
 func TestContextDoesNotTell(t *testing.T) {
 	onMachine(t, 0, func(w *world, a *client, m *machine) {
 		l := w.lock(a, "k", nine)
+		synctest.Wait()      // the renewer sleeps
 		m.suspend(time.Hour) // nobody has noticed
 		if l.Context().Err() == nil || l.Check() == nil {
 			t.Error("held after its deadline")
