@@ -19,7 +19,11 @@ import (
 // network that loses and delays. Nobody is ever inside together: the counters
 // have no other protection than the locks, which the race detector checks too.
 func TestHammer(t *testing.T) {
-	const clients, goroutines, rounds = 4, 8, 40
+	const clients, goroutines = 4, 8
+	rounds := 40
+	if testing.Short() {
+		rounds = 4
+	}
 	var counters, entered [3]int // by name
 	var mu sync.Mutex            // guards entered
 	server := memstore.NewServer()

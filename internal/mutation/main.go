@@ -79,7 +79,7 @@ func run(only string, verbose bool) error {
 type verdict struct{ first, output string }
 
 // patience is how long the tests may hang before that counts as noticing.
-const patience = 90 * time.Second
+const patience = 45 * time.Second
 
 // try runs the tests of the core with the mutant in place.
 func (m mutant) try(dir string) (verdict, error) {
@@ -89,7 +89,7 @@ func (m mutant) try(dir string) (verdict, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
 	defer cancel()
-	test := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-count=1", "-failfast", "-timeout", patience.String(), ".")
+	test := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-count=1", "-short", "-failfast", "-timeout", patience.String(), ".")
 	out, err := test.CombinedOutput()
 	switch {
 	case err == nil:
