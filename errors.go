@@ -49,7 +49,8 @@ var (
 	ErrClosed = driver.ErrClosed
 )
 
-// HeldError says who holds a lock that could not be taken. It matches ErrHeld
+// HeldError says who holds a lock that could not be taken; Client.Holder tells
+// more about the holder. It matches ErrHeld
 // and, where it applies, ErrDeadlock, ErrTooManyWaiters, or the error of the
 // context or wait that ended.
 type HeldError struct {
@@ -98,6 +99,7 @@ func (e *HeldError) Error() string {
 	if e.why != nil {
 		fmt.Fprintf(&b, ": %v", e.why)
 	}
+	b.WriteString(": try later or wait longer; Client.Holder tells who it is")
 	return b.String()
 }
 
@@ -157,7 +159,7 @@ func remedy(err error) string {
 		return "unlock each lease once"
 	case errors.Is(err, ErrKind):
 		return "choose another name"
-	case errors.Is(err, ErrCorrupt):
+	case err.Error() == ErrCorrupt.Error(): // a store that says more says what to do
 		return "inspect the stored value and remove it"
 	case errors.Is(err, ErrUnknown):
 		return "it was released or lost, and another owner has entered since; check what was written with the fencing token"

@@ -6,7 +6,7 @@ import "errors"
 // The core adds the operation, the name and the remedy.
 var (
 	ErrKind        = errors.New("the name is in use for something else")
-	ErrCorrupt     = errors.New("stored lock data is unreadable")
+	ErrCorrupt     = errors.New("stored lock data is unreadable") // say where, and how to be rid of it
 	ErrRefused     = errors.New("store refused")
 	ErrUnavailable = errors.New("store unreachable")
 	ErrUnknown     = errors.New("outcome unknown")

@@ -50,6 +50,7 @@ func New(o *Options) (*holdfast.Client, error) {
 //	sqlite:                   the user's own state folder
 //	sqlite:/path/to/folder    this folder, absolute or relative
 //	sqlite:?system=true       the folder that the machine's users share
+//	sqlite:/path?system=true  a folder that its group shares
 //
 // A path may be percent-encoded, and must be where it contains "?", "#" or "%".
 // The client is for all goroutines of the program; ctx bounds the opening only.

@@ -83,10 +83,10 @@ func (p place) checkRights(i fs.FileInfo) error {
 		return p.checkShared(i)
 	}
 	if uid := ownerOf(i); uid != os.Geteuid() {
-		return fmt.Errorf("%w: %s belongs to user %d, this is user %d: use a folder of your own, or share one (Options.System, --system)", driver.ErrRefused, p.dir, uid, os.Geteuid())
+		return fmt.Errorf("%w: %s belongs to user %d, this is user %d: use a folder of your own, or make it a shared one (Options.System, sqlite:/path?system=true)", driver.ErrRefused, p.dir, uid, os.Geteuid())
 	}
 	if m := i.Mode().Perm(); m&0o022 != 0 {
-		return fmt.Errorf("%w: %s has mode %#o, so that others could break its locks: chmod go-w it, or share it (Options.System, --system)", driver.ErrRefused, p.dir, m)
+		return fmt.Errorf("%w: %s has mode %#o, so that others could break its locks: chmod go-w it, or share it (Options.System, sqlite:/path?system=true)", driver.ErrRefused, p.dir, m)
 	}
 	return nil
 }

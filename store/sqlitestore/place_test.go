@@ -52,6 +52,7 @@ func TestBadURL(t *testing.T) {
 		"redis:":                        "must start with sqlite:",
 		"sqlite":                        "must start with sqlite:",
 		"sqlite:/a#b":                   "write %23 for a #",
+		"sqlite:~/locks":                `nothing expands ~ here`,
 		"sqlite:/a?b=c":                 `unknown parameter "b": the only one is system`,
 		"sqlite:?system":                "give it once, as true or false",
 		"sqlite:?system=yes":            "give it once, as true or false",

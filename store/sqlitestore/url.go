@@ -46,6 +46,9 @@ func parsePath(s string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w: write %%25 for a %% in the path", err)
 	}
+	if dir == "~" || strings.HasPrefix(dir, "~/") {
+		return "", fmt.Errorf("nothing expands ~ here: write the path of the home folder")
+	}
 	if strings.ContainsRune(dir, 0) {
 		return "", fmt.Errorf("the path has a zero byte: remove it")
 	}
