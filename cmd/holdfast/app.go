@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -59,8 +60,11 @@ processes runs it at a time.`,
 	}
 	root.SetErr(os.Stderr)
 	root.SetOut(os.Stdout)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
+	root.SetFlagErrorFunc(flagError)
+	root.Version = version()
+	root.SetVersionTemplate(versionLine())
 	root.AddCommand(newRun(u), newVersion())
+	root.SetHelpCommand(newHelp())
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
 		c.Args, c.RunE = knownShell, root.RunE
@@ -85,16 +89,34 @@ func noArgs(c *cobra.Command, args []string) error {
 	return usagef("there is no command %q: to run it under a lock write holdfast run NAME -- %s", args[0], args[0])
 }
 
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Print the help of a command",
+		RunE: func(c *cobra.Command, args []string) error {
+			about, rest, err := c.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return usagef("there is no help on %q: holdfast help lists the commands", args[len(args)-1])
+			}
+			return about.Help()
+		},
+	}
+}
+
 func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(c.OutOrStdout(), "holdfast %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprint(c.OutOrStdout(), versionLine())
 			return err
 		},
 	}
+}
+
+func versionLine() string {
+	return fmt.Sprintf("holdfast %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 func version() string {
@@ -105,19 +127,34 @@ func version() string {
 }
 
 // flagError says what is wrong with a flag: the value, the rule, the remedy.
-func flagError(err error) error {
+func flagError(c *cobra.Command, err error) error {
 	var value *pflag.InvalidValueError
 	var need *pflag.ValueRequiredError
 	var unknown *pflag.NotExistError
 	switch {
 	case errors.As(err, &value) && value.GetFlag().Value.Type() == "bool":
 		return usagef("--%s %q is neither true nor false: leave the value out", value.GetFlag().Name, value.GetValue())
+	case errors.As(err, &value) && value.GetFlag().Name == "wait" && errors.Is(err, errNotLonger):
+		return usagef("--wait %q is not longer than 0: write --no-wait to give up at once", value.GetValue())
 	case errors.As(err, &value):
 		return usagef("--%s %q %w", value.GetFlag().Name, value.GetValue(), value.Unwrap())
 	case errors.As(err, &need):
 		return usagef("--%s needs a value: write --%[1]s %s", need.GetFlag().Name, need.GetFlag().Value.Type())
+	case errors.As(err, &unknown) && nearFlag(c, unknown.GetSpecifiedName()) != "":
+		return usagef("%w: did you mean --%s?", err, nearFlag(c, unknown.GetSpecifiedName()))
 	case errors.As(err, &unknown):
 		return usagef("%w: holdfast help run lists the flags; flags of the command come after --", err)
 	}
 	return usagef("%w: holdfast help run lists the flags", err)
+}
+
+// nearFlag finds the flag that was meant by a name with its hyphens lost.
+func nearFlag(c *cobra.Command, name string) (near string) {
+	plain := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "") }
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if plain(f.Name) == plain(strings.ReplaceAll(name, "_", "-")) {
+			near = f.Name
+		}
+	})
+	return near
 }

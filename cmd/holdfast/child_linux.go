@@ -17,6 +17,21 @@ func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL
 // that they can be found and reaped. Without it only the group is reached.
 func adoptOrphans() { unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
+// getTermios reads a terminal's modes.
+const getTermios = unix.TCGETS
+
+// ignores reports whether a process ignores the signal.
+func ignores(pid int, sig syscall.Signal) bool {
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		return false
+	}
+	_, rest, _ := bytes.Cut(status, []byte("\nSigIgn:\t"))
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	mask, err := strconv.ParseUint(string(line), 16, 64)
+	return err == nil && mask&(1<<(sig-1)) != 0
+}
+
 // children returns those that this process has already, from a program that
 // replaced itself by us. They are not the command's.
 func children() map[int]bool {

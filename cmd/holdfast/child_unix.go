@@ -19,6 +19,7 @@ type child struct {
 	changes <-chan os.Signal // SIGCHLD: call reap
 	sigs    chan os.Signal   // where our own signals arrive
 	tty     *terminal        // nil without one, or nested
+	wire    tripwire         // set while the command has the terminal
 	before  map[int]bool     // processes that were our children already
 	wake    <-chan time.Time // after a stop of our own group
 	stop    syscall.Signal   // stops us, unless nobody could wake us
@@ -50,6 +51,10 @@ func startChild(s childSpec, sigs chan os.Signal) (*child, error) {
 	c.pid = p.Pid
 	p.Release() // reap does the waiting, for orphans too
 	c.jobControl(attr.Foreground)
+	c.wire = tripwire{tty: c.tty, group: c.pid, off: c.tty == nil}
+	if attr.Foreground {
+		c.wire.set()
+	}
 	return c, nil
 }
 
@@ -82,6 +87,8 @@ func (c *child) reap() change {
 			return ch
 		case pid == c.pid:
 			ch = changeOf(ws)
+		default:
+			c.wire.ended(pid, ws)
 		}
 	}
 }
@@ -106,9 +113,21 @@ func (c *child) pass(sig os.Signal) {
 	n, _ := sig.(syscall.Signal)
 	switch {
 	case !c.nested:
-		syscall.Kill(-c.pid, n)
+		c.passToGroup(n)
 	case n != syscall.SIGINT && n != syscall.SIGQUIT && n != syscall.SIGWINCH:
 		syscall.Kill(c.pid, n)
+	}
+}
+
+// passToGroup keeps the tripwire from counting what we counted.
+func (c *child) passToGroup(sig syscall.Signal) {
+	set := c.wire.pid != 0
+	if sig == syscall.SIGINT {
+		c.wire.drop()
+	}
+	syscall.Kill(-c.pid, sig)
+	if set {
+		c.wire.set()
 	}
 }
 
@@ -124,6 +143,7 @@ func (c *child) kill() { c.signalAll(syscall.SIGKILL) }
 // signalAll reaches the group at once, and one by one what left it or what
 // shares it with an outer run.
 func (c *child) signalAll(sig syscall.Signal) {
+	c.wire.remove()
 	if !c.nested {
 		syscall.Kill(-c.pid, sig)
 	}
@@ -190,13 +210,27 @@ func (c *child) resume() {
 	}
 	if c.tty.foreground() == syscall.Getpgrp() {
 		c.tty.give(c.pid)
+		c.wire.set()
 	}
 	syscall.Kill(-c.pid, syscall.SIGCONT)
 }
 
+// keys delivers interrupts that the terminal sent to the command.
+func (c *child) keys() <-chan os.Signal { return c.wire.keys }
+
+// ownKeys reports whether the interrupt key is the command's own affair.
+func (c *child) ownKeys() bool {
+	c.wire.look()
+	return c.wire.off
+}
+
+// glances says when to ask for ownKeys.
+func (c *child) glances() <-chan time.Time { return c.wire.ticks }
+
 // close takes the terminal back when the command has ended, and restores its
 // modes if a signal gave the command no chance to.
 func (c *child) close(restore bool) {
+	c.wire.remove()
 	signal.Reset(syscall.SIGCHLD)
 	c.tty.takeBack(c.pid, restore)
 }

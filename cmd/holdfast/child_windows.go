@@ -94,6 +94,15 @@ func (c *child) stopped(syscall.Signal) {}
 
 func (c *child) resume() {}
 
+func (c *child) keys() <-chan os.Signal { return nil }
+
+func (c *child) ownKeys() bool { return false }
+
+func (c *child) glances() <-chan time.Time { return nil }
+
+// asTripwire is never true: the console tells us of an interrupt, not the command.
+func asTripwire([]string) bool { return false }
+
 // close leaves the job open where something of it may go on after the command.
 func (c *child) close(bool) {}
 

@@ -35,14 +35,14 @@ type options struct {
 func (o *options) register(c *cobra.Command) {
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.store, "store", "", "where the lock lives, a `URL`; default $HOLDFAST_STORE, else sqlite:, this user on this machine")
+	f.Var(&text{&o.store, "URL"}, "store", "where the lock lives; default $HOLDFAST_STORE, else sqlite:, this user on this machine")
 	f.BoolVar(&o.system, "system", false, "the embedded store that all users of this machine share")
 	f.Var((*duration)(&o.wait), "wait", "give up after this long; default: wait as long as it takes")
 	f.BoolVar(&o.noWait, "no-wait", false, "give up at once if the lock is held")
 	f.Var((*duration)(&o.ttl), "ttl", "how long the lock outlives a machine that dies, renewed while the command runs; default 30s")
 	f.Var((*duration)(&o.maxHold), "max-hold", "end the command after this long")
 	f.Var((*duration)(&o.atLeast), "at-least", "keep the lock taken at least this long, so that a short job runs once per round")
-	f.StringVar(&o.label, "label", "", "`TEXT` shown to those who wait; default: the command's name")
+	f.Var(&text{&o.label, "TEXT"}, "label", "shown to those who wait; default: the command's name")
 	o.onLost = "kill"
 	f.Var((*onLost)(&o.onLost), "on-lost", "when the lock is lost, kill the command or only warn")
 	f.Var((*duration)(&o.killGrace), "kill-grace", "time to stop when the lock is lost, before anyone else may get it; default a tenth of the TTL")
@@ -120,6 +120,20 @@ func (o *options) heldCode(own int) int {
 	return own
 }
 
+// text is a flag for any string, whose kind the help names.
+type text struct {
+	value *string
+	kind  string
+}
+
+func (t *text) Type() string   { return t.kind }
+func (t *text) String() string { return *t.value }
+
+func (t *text) Set(s string) error {
+	*t.value = s
+	return nil
+}
+
 // duration is a flag for a positive time.
 type duration time.Duration
 
@@ -132,6 +146,8 @@ func (d *duration) String() string {
 	return time.Duration(*d).String()
 }
 
+var errNotLonger = errors.New("is not longer than 0: give a longer time, or leave the flag out")
+
 func (d *duration) Set(s string) error {
 	const remedy = "write it like 500ms, 30s, 5m or 1h30m"
 	v, err := time.ParseDuration(s)
@@ -139,10 +155,10 @@ func (d *duration) Set(s string) error {
 		return errors.New("has no unit: " + remedy)
 	}
 	if err != nil {
-		return errors.New("is no length of time: " + remedy)
+		return errors.New("is no length of time, or one of centuries: " + remedy)
 	}
 	if v <= 0 {
-		return errors.New("is not longer than 0: " + remedy + ", or leave the flag out")
+		return errNotLonger
 	}
 	*d = duration(v)
 	return nil

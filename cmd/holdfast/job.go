@@ -49,26 +49,43 @@ func (j *job) follow() (code int, cut bool) {
 			j.take(s)
 		case <-j.child.wake:
 			j.goOn()
+		case <-j.child.glances():
+			j.child.ownKeys()
+		case <-j.child.keys():
+			if !j.child.ownKeys() && !j.interrupt() {
+				j.tell(os.Interrupt)
+			}
 		}
 	}
 }
 
-// take passes a signal on. A second interrupt means that asking did not help.
-// What a terminal sends to a command in its foreground does not come here.
+// take passes a signal on. What a terminal sends to a command in its foreground
+// does not come here.
 func (j *job) take(s os.Signal) {
-	if s == os.Interrupt && !j.nested {
-		j.ints++
-	}
 	switch {
 	case s == sigCont:
 		j.goOn()
-	case s == os.Interrupt && j.ints == 2:
-		j.ui.warn("second interrupt: killing the command")
-		j.child.kill()
+	case s == os.Interrupt && !j.nested && j.interrupt():
 	default:
-		j.ui.tell(event{Event: "signal", Name: j.lease.Name(), Signal: signalName(s)})
+		j.tell(s)
 		j.child.pass(s)
 	}
+}
+
+func (j *job) tell(s os.Signal) {
+	j.ui.tell(event{Event: "signal", Name: j.lease.Name(), Signal: signalName(s)})
+}
+
+// interrupt counts, and reports whether it killed the command: a second one means
+// that asking did not help.
+func (j *job) interrupt() bool {
+	j.ints++
+	if j.ints < 2 {
+		return false
+	}
+	j.ui.warn("second interrupt: killing the command")
+	j.child.kill()
+	return true
 }
 
 // goOn continues after a stop, unless the lease ended meanwhile: then the

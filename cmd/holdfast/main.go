@@ -7,4 +7,9 @@ package main
 
 import "os"
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() {
+	if asTripwire(os.Args) {
+		return
+	}
+	os.Exit(run(os.Args[1:]))
+}

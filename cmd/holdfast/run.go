@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
@@ -81,7 +82,7 @@ func (r *runner) split(args []string, names int) error {
 	case names < 0 && len(args) == 1:
 		return usagef("what shall run under %q? write holdfast run %s -- COMMAND", args[0], args[0])
 	case names < 0:
-		return usagef(`"--" is missing before the command: write holdfast run %s -- %s`, args[0], args[1])
+		return usagef(`"--" is missing before the command: write holdfast run %s -- %s`, args[0], strings.Join(args[1:], " "))
 	case names == 0:
 		return usagef("which lock? write a name before --: holdfast run NAME -- %s", args[0])
 	case names > 1:

@@ -81,7 +81,7 @@ func (o *options) cautions(where string) (list []string) {
 	}
 	if (o.system || o.store == "") && inContainer(hostRoot) {
 		list = append(list, "this looks like a container, whose embedded store excludes nobody outside it: "+
-			"share a folder with --store sqlite:/path on a volume, or name a server with --store")
+			"share a folder with --store sqlite:/path on a volume, or write --store sqlite: if that is meant")
 	}
 	return list
 }

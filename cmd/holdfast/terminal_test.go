@@ -99,26 +99,6 @@ func TestFailedStartGivesTheTerminalBack(t *testing.T) {
 	r.wantEnd(0)
 }
 
-// In a nested run an interrupt key is the command's own affair as well.
-func TestInterruptKeyInANestedRun(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	r := p.holdfast("outer", "--", "holdfast", "run", "inner", "--", "catch", "up", "log")
-	r.onTerminal()
-	pid := p.awaitPid("up")
-	for n := 1; n <= 3; n++ {
-		r.typeIn("\x03")
-		p.await("the interrupts arrive", func() bool { return strings.Count(p.read("log"), "\n") >= n })
-	}
-	if err := syscall.Kill(pid, syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
-	r.wantEnd(0)
-	if got, want := p.read("log"), "interrupt\ninterrupt\ninterrupt\nhangup\n"; got != want {
-		t.Errorf("the command got %q, want %q", got, want)
-	}
-}
-
 // In a pipeline the terminal stays where it was, for a pager at its end, until
 // the command itself reads it.
 func TestPipelineSharesTheTerminal(t *testing.T) {
@@ -135,48 +115,6 @@ func TestPipelineSharesTheTerminal(t *testing.T) {
 	p.awaitShown(r, "got word")
 	r.typeIn("exit 3\n")
 	r.wantEnd(3)
-}
-
-// ^C at a terminal reaches a command in the foreground once, as it would
-// without us. What it does about further ones is its own affair.
-func TestInterruptKeyReachesTheCommandOnce(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	r := p.holdfast("job", "--", "catch", "up", "log")
-	r.onTerminal()
-	pid := p.awaitPid("up")
-	r.typeIn("\x03")
-	p.awaitFile("log")
-	r.signal(syscall.SIGUSR1) // passed on after anything that came before
-	r.typeIn("\x03")
-	want := fmt.Sprintf("%v\n%v\n%v\n", syscall.SIGINT, syscall.SIGUSR1, syscall.SIGINT)
-	p.await("two interrupts", func() bool {
-		return strings.Count(p.read("log"), "interrupt") >= 2 && strings.Contains(p.read("log"), "user")
-	})
-	if err := syscall.Kill(pid, syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
-	r.wantEnd(0)
-	if got := strings.Count(p.read("log"), "interrupt"); got != 2 {
-		t.Errorf("the command got\n%swant something like\n%s", p.read("log"), want)
-	}
-}
-
-// A command that reads something else is not in the foreground: ^C comes to us,
-// reaches it once, and the second one kills.
-func TestSecondInterruptKeyKills(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	r := p.command("sh", "-c", `exec holdfast run job -- catch up log </dev/null`)
-	r.onTerminal()
-	p.awaitFile("up")
-	r.typeIn("\x03")
-	p.awaitFile("log")
-	r.typeIn("\x03")
-	r.wantEnd(exitSignal + int(syscall.SIGKILL))
-	if got, want := p.read("log"), fmt.Sprintln(syscall.SIGINT); got != want {
-		t.Errorf("the command got %q, want %q", got, want)
-	}
 }
 
 // ^Z stops the command and us, so that a shell can take over, and fg continues

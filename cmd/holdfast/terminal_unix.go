@@ -56,6 +56,12 @@ func (t *terminal) foreground() int {
 	return group
 }
 
+// raw reports whether keys are read one by one, not by line.
+func (t *terminal) raw() bool {
+	modes, err := unix.IoctlGetTermios(int(t.f.Fd()), getTermios)
+	return err == nil && modes.Lflag&unix.ICANON == 0
+}
+
 // give needs SIGTTOU to be ignored.
 func (t *terminal) give(group int) {
 	unix.IoctlSetPointerInt(int(t.f.Fd()), unix.TIOCSPGRP, group)

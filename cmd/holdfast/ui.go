@@ -20,8 +20,8 @@ import (
 //     is wrong and what to do next.
 //   - Where standard error is a terminal, one line that is written over and over
 //     tells what a wait is waiting for. Elsewhere waiting is silent.
-//   - --quiet drops everything but errors; that the lock is held is no error
-//     there, since the exit code tells.
+//   - --quiet drops everything but errors and the events of --json; that the
+//     lock is held is no error there, since the exit code tells.
 //   - --json turns every line into a JSON object (see event), and is the only
 //     output meant for machines. The command's own lines come in between.
 //   - A secret never shows: what hide was given is replaced everywhere.
@@ -87,12 +87,12 @@ func (u *ui) fail(err error) {
 }
 
 func (u *ui) say(kind string, droppable bool, format string, args ...any) {
+	if u.quiet && droppable {
+		return
+	}
 	text := fmt.Sprintf(format, args...)
 	if u.json {
 		u.tell(event{Event: kind, Message: text})
-		return
-	}
-	if u.quiet && droppable {
 		return
 	}
 	u.mu.Lock()
