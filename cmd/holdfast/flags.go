@@ -30,19 +30,20 @@ type options struct {
 	heldExit                               int // -1: our own codes
 	storeFromFlag                          bool
 	quiet, json                            bool
+	ofLock                                 []string // flags given that only a run which takes the lock obeys
 }
 
 func (o *options) register(c *cobra.Command) {
 	f := c.Flags()
 	f.SortFlags = false
-	f.Var(&text{&o.store, "URL"}, "store", "where the lock lives; default $HOLDFAST_STORE, else sqlite:, this user on this machine")
+	f.Var(&words{&o.store, "URL"}, "store", "where the lock lives; default $HOLDFAST_STORE, else sqlite:, this user on this machine")
 	f.BoolVar(&o.system, "system", false, "the embedded store that all users of this machine share")
 	f.Var((*duration)(&o.wait), "wait", "give up after this long; default: wait as long as it takes")
 	f.BoolVar(&o.noWait, "no-wait", false, "give up at once if the lock is held")
 	f.Var((*duration)(&o.ttl), "ttl", "how long the lock outlives a machine that dies, renewed while the command runs; default 30s")
 	f.Var((*duration)(&o.maxHold), "max-hold", "end the command after this long")
 	f.Var((*duration)(&o.atLeast), "at-least", "keep the lock taken at least this long, so that a short job runs once per round")
-	f.Var(&text{&o.label, "TEXT"}, "label", "shown to those who wait; default: the command's name")
+	f.Var(&words{&o.label, "TEXT"}, "label", "shown to those who wait; default: the command's name")
 	o.onLost = "kill"
 	f.Var((*onLost)(&o.onLost), "on-lost", "when the lock is lost, kill the command or only warn")
 	f.Var((*duration)(&o.killGrace), "kill-grace", "time to stop when the lock is lost, before anyone else may get it; default a tenth of the TTL")
@@ -56,6 +57,11 @@ func (o *options) register(c *cobra.Command) {
 // the flags fit together.
 func (o *options) settle(c *cobra.Command) error {
 	o.storeFromFlag = c.Flags().Changed("store")
+	for _, name := range []string{"ttl", "max-hold", "at-least", "on-lost", "kill-grace"} {
+		if c.Flags().Changed(name) {
+			o.ofLock = append(o.ofLock, "--"+name)
+		}
+	}
 	if env := os.Getenv("HOLDFAST_STORE"); !o.storeFromFlag && !o.system && env != "" {
 		o.store = env
 	}
@@ -120,16 +126,16 @@ func (o *options) heldCode(own int) int {
 	return own
 }
 
-// text is a flag for any string, whose kind the help names.
-type text struct {
+// words is a flag for any string, whose kind the help names.
+type words struct {
 	value *string
 	kind  string
 }
 
-func (t *text) Type() string   { return t.kind }
-func (t *text) String() string { return *t.value }
+func (t *words) Type() string   { return t.kind }
+func (t *words) String() string { return *t.value }
 
-func (t *text) Set(s string) error {
+func (t *words) Set(s string) error {
 	*t.value = s
 	return nil
 }

@@ -205,6 +205,9 @@ func (r *runner) whoHolds(ctx context.Context, err error) *holder {
 // place: the outer run renews, watches and releases.
 func (r *runner) runInside(o outer) error {
 	r.ui.tell(event{Event: "nested", Name: r.name, Token: o.Token})
+	if len(r.opts.ofLock) > 0 {
+		r.ui.warn("a run around this one holds lock %q, and its flags count: %s do nothing here", r.name, strings.Join(r.opts.ofLock, ", "))
+	}
 	r.store.close()
 	select {
 	case s := <-r.sigs: // it would be lost with us
