@@ -122,7 +122,7 @@ func (a *attempts) once(ctx context.Context) (*hold, error) {
 	case <-ctx.Done():
 	}
 	if taken.CompareAndSwap(false, true) {
-		return nil, ctx.Err()
+		return nil, whyEnded(ctx)
 	}
 	g := <-reply
 	return g.hold, g.err

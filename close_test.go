@@ -326,3 +326,34 @@ func TestCloseOvertakesLock(t *testing.T) {
 		}
 	})
 }
+
+// Close gives back what nobody waited for even if the store fails meanwhile.
+func TestCloseTriesAgain(t *testing.T) {
+	inBubble(t, func(w *world) {
+		net := drivertest.NewFaulty(w.srv.Store())
+		c, err := holdfast.New(net, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Holder(w.Context(), "k"); !errors.Is(err, holdfast.ErrNotHeld) {
+			t.Fatal(err)
+		}
+		net.Next(drivertest.Try, drivertest.Fault{LoseReply: true, Err: driver.ErrUnknown})
+		if _, err := c.Mutex("k", nil).TryLock(w.Context()); !errors.Is(err, holdfast.ErrUnavailable) {
+			t.Fatal(err)
+		}
+		up := time.Now().Add(5 * time.Second) // a while after NotAfter
+		net.Plan(func(drivertest.Call) drivertest.Fault {
+			if time.Now().Before(up) {
+				return drivertest.Fault{LoseRequest: true, Err: driver.ErrUnavailable}
+			}
+			return drivertest.Fault{}
+		})
+		if err := c.Close(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if !w.free("k") {
+			t.Error("Close left the name taken, though the store was up again")
+		}
+	})
+}

@@ -2,6 +2,7 @@ package holdfast
 
 import (
 	"context"
+	"errors"
 	"slices"
 )
 
@@ -68,6 +69,16 @@ func (c *leaseContext) live() bool {
 		c.cancel(cause)
 	}
 	return cause == nil
+}
+
+// whyEnded is the error of an ended context, with its cause where that says more:
+// the context may be that of a lease that was lost.
+func whyEnded(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if cause == nil || errors.Is(err, cause) {
+		return err
+	}
+	return join(err, cause)
 }
 
 // heldKey finds the live lease of a name by one client; nameKey, by any.

@@ -240,3 +240,18 @@ func TestUnlockIsBounded(t *testing.T) {
 		})
 	}
 }
+
+// A context that a loss ended says so when it is used to lock again, beside the
+// cancellation.
+func TestLockUnderALostLease(t *testing.T) {
+	inBubble(t, func(w *world) {
+		a := w.open(nil)
+		l := w.lock(a, "outer", &holdfast.MutexOptions{TTL: time.Second, NoRenew: true})
+		time.Sleep(2 * time.Second)
+		_, err := a.Mutex("inner", nil).Lock(l.Context())
+		w.is(err, context.Canceled, holdfast.ErrLost)
+		_, err = a.Mutex("inner", nil).TryLock(l.Context())
+		w.is(err, context.Canceled, holdfast.ErrLost)
+		w.is(l.Unlock(), holdfast.ErrLost)
+	})
+}

@@ -40,7 +40,7 @@ func (h *hold) extend(ctx context.Context, d time.Duration) error {
 		return err
 	case <-ctx.Done():
 		h.forgetExtension(e)
-		return ctx.Err()
+		return whyEnded(ctx)
 	}
 }
 

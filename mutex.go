@@ -75,8 +75,8 @@ func (m *Mutex) enter(ctx context.Context, get func(context.Context, terms) (*ho
 	if err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
+	if ctx.Err() != nil {
+		return nil, whyEnded(ctx)
 	}
 	if m.c.isClosing() {
 		return nil, ErrClosed
@@ -183,7 +183,7 @@ func (m *Mutex) queued(ctx context.Context, t terms, limit time.Time) (*hold, er
 		case g := <-w.ready:
 			return g.hold, g.err
 		case <-ctx.Done():
-			cause = ctx.Err()
+			cause = whyEnded(ctx)
 		case <-expired:
 			cause = context.DeadlineExceeded
 		case <-tired.C:

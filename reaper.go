@@ -3,7 +3,6 @@ package holdfast
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -16,10 +15,10 @@ import (
 type reaper struct {
 	c      *Client
 	agenda *agenda[*giveBack]
-	left   gauge       // entries not finished
-	hurry  atomic.Bool // the client closes: one try each, past their time
+	left   gauge // entries not finished
 
 	mu      sync.Mutex  // guards the following
+	closing time.Time   // since when the client closes; zero: it does not
 	calls   int         // under way
 	backlog []*giveBack // due while all calls were taken
 }
@@ -113,7 +112,7 @@ func (r *reaper) try(g *giveBack) {
 	case err == nil:
 		r.tell(g, released)
 		r.left.add(-1)
-	case !now.Before(g.until), r.hurry.Load() && !sent.Before(g.again):
+	case !now.Before(g.until), r.givesUp(g, now):
 		r.left.add(-1)
 	default:
 		g.failures++
@@ -132,9 +131,19 @@ func (r *reaper) tell(g *giveBack, released driver.Released) {
 	}
 }
 
-// drain waits until nothing is left to give back, giving up on an entry after
-// one failed try past its time, or until ctx ends.
+// drain waits until nothing is left to give back, or ctx ends. From when an entry
+// could end it bears with a silent store for the time of one request; then it
+// leaves the rest to the TTL.
 func (r *reaper) drain(ctx context.Context) error {
-	r.hurry.Store(true)
+	r.mu.Lock()
+	r.closing = time.Now()
+	r.mu.Unlock()
 	return r.left.wait(ctx)
+}
+
+func (r *reaper) givesUp(g *giveBack, now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	patience := now.Add(-r.c.timeout)
+	return !r.closing.IsZero() && !patience.Before(r.closing) && !patience.Before(g.again)
 }
