@@ -230,7 +230,6 @@ func (c *child) glances() <-chan time.Time { return c.wire.ticks }
 // close takes the terminal back when the command has ended, and restores its
 // modes if a signal gave the command no chance to.
 func (c *child) close(restore bool) {
-	c.wire.remove()
 	signal.Reset(syscall.SIGCHLD)
 	c.tty.takeBack(c.pid, restore)
 }

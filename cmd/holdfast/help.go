@@ -3,7 +3,8 @@ package main
 const runHelp = `Run takes the lock NAME, runs COMMAND while it holds it, and releases it when
 COMMAND ends. Whoever runs something under the same NAME in the same store waits
 until then. COMMAND gets the standard streams, the terminal and all signals; it
-is started directly, not by a shell.
+is started directly, not by a shell. A second Ctrl-C kills it, unless it reads
+key by key, as an editor, a shell or psql does: then the key is its own.
 
 If the lock is lost, COMMAND and everything it started is asked to end (TERM) and
 killed in time (KILL), before the store may grant the lock to anyone else. What

@@ -32,9 +32,9 @@ func TestInterruptKeyReachesTheCommandOnce(t *testing.T) {
 	}
 }
 
-// A second ^C kills a plain command that takes no notice of the first, whether
-// it is in the foreground, or reads something else so that ^C comes to us, or
-// runs under two locks.
+// A second ^C kills a plain command that takes no notice of the first: one in the
+// foreground, one under two locks, one that a script ran or that got the terminal
+// later, and one that reads something else so that ^C comes to us.
 func TestSecondInterruptKeyKills(t *testing.T) {
 	t.Parallel()
 	for name, command := range map[string]string{
@@ -42,6 +42,7 @@ func TestSecondInterruptKeyKills(t *testing.T) {
 		"nested":     "exec holdfast run --json outer -- holdfast run job -- catch up log",
 		"script":     "holdfast run --json job -- sh -c 'catch up log; true'; exit $?",
 		"by line":    "exec holdfast run --json job -- sh -c 'read x; catch up log; true'",
+		"pipeline":   "{ holdfast run --json job -- sh -c 'read x; catch up log; true'; echo $? >code; } | cat; exit $(cat code)",
 		"elsewhere":  "exec holdfast run --json job -- catch up log </dev/null",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -49,7 +50,7 @@ func TestSecondInterruptKeyKills(t *testing.T) {
 			p := newPlace(t)
 			r := p.command("sh", "-c", command)
 			r.onTerminal()
-			if name == "by line" {
+			if strings.Contains(command, "read x") {
 				r.typeIn("word\n")
 			}
 			pid := p.awaitPid("up")
