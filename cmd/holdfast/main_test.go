@@ -4,6 +4,8 @@ package main
 
 import (
 	"os"
+	"os/signal"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -12,7 +14,7 @@ import (
 // TestMain makes this binary stand in for the program and for small commands
 // that run under it, so that scripts and tests run real processes.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(tests{m}, map[string]func(){
 		"holdfast": program,
 		"hold":     tool(hold),
 		"beat":     tool(beat),
@@ -20,6 +22,17 @@ func TestMain(m *testing.M) {
 		"catch":    tool(catch),
 		"jam":      tool(jam),
 	})
+}
+
+// tests are run by a process that ignores no signal, whatever started it: what is
+// ignored, as under nohup, the programs under test would inherit.
+type tests struct{ *testing.M }
+
+func (t tests) Run() int {
+	if signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
+	return t.M.Run()
 }
 
 // program is main, with the signs of a container replaced.
