@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
@@ -26,6 +27,7 @@ type job struct {
 	warnOnly bool // --on-lost warn
 	nested   bool // a terminal's interrupt reaches the command and us alike
 	ints     int
+	survives bool // a process of the command did not die
 }
 
 // follow returns the command's code when it has ended by itself. It returns cut
@@ -105,6 +107,7 @@ func (j *job) lose() bool {
 	}
 	j.report(cause, "ending the command")
 	if err := j.end(); err != nil {
+		j.survives = true
 		j.ui.fail(&exitError{code: exitLost, err: err})
 	}
 	return true
@@ -130,6 +133,7 @@ func (j *job) report(cause error, then string) {
 func (j *job) end() error {
 	left := time.Until(j.killAt())
 	if left > 0 { // else a command that was stopped would go on for a moment
+		j.tell(syscall.SIGTERM)
 		j.child.terminate()
 	}
 	kill := time.After(left)
@@ -139,8 +143,11 @@ func (j *job) end() error {
 	for !j.child.gone() {
 		select {
 		case <-j.child.changes:
-			j.child.reap()
+			if ch := j.child.reap(); ch.ended {
+				j.ui.tell(event{Event: "exited", Name: j.lease.Name(), Code: &ch.code})
+			}
 		case <-kill:
+			j.tell(syscall.SIGKILL)
 			killed = time.Now()
 			j.child.kill()
 		case <-poll.C:
@@ -153,7 +160,7 @@ func (j *job) end() error {
 			}
 		}
 		if !killed.IsZero() && time.Since(killed) > giveUp {
-			return fmt.Errorf("a process of the command does not die and may go on without the lock: look at ps")
+			return fmt.Errorf("a process of the command does not die and may go on without the lock, which is left to its TTL: look at ps")
 		}
 	}
 	return nil

@@ -240,6 +240,9 @@ func (r *runner) work(e entry) error {
 	j := &job{ui: r.ui, lease: e.lease, child: c, sigs: r.sigs, grace: r.opts.grace(), warnOnly: r.opts.onLost == "warn", nested: e.nest.inside}
 	code, cut := j.follow()
 	c.close(code > exitSignal || cut)
+	if j.survives {
+		return quiet(code)
+	}
 	return r.finish(e.lease, code, cut, time.Since(start))
 }
 

@@ -35,7 +35,7 @@ type event struct {
 	Token   int64     `json:"token,omitempty"`   // the fencing token
 	Holder  *holder   `json:"holder,omitempty"`  // who has the lock
 	PID     int       `json:"pid,omitempty"`     // of the command
-	Signal  string    `json:"signal,omitempty"`  // passed on to the command
+	Signal  string    `json:"signal,omitempty"`  // sent to the command
 	Code    *int      `json:"code,omitempty"`    // of the command, or ours
 	Waited  *float64  `json:"waited,omitempty"`  // seconds
 	Held    *float64  `json:"held,omitempty"`    // seconds
