@@ -33,26 +33,30 @@ func (w *holder) String() string {
 	if w.Resting {
 		return "kept taken by its last holder's --at-least" + w.since()
 	}
-	return "held by " + w.who() + w.since()
+	return "held by " + w.who() + w.since() + w.what()
 }
 
 func (w *holder) who() string {
 	if w.Host == "" && w.PID == 0 {
 		return "owner " + w.Owner
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "pid %d on %s", w.PID, w.Host)
-	if what := strings.TrimSpace(w.Program + " " + w.Label); what != "" {
-		fmt.Fprintf(&b, " (%s)", what)
+	return fmt.Sprintf("pid %d on %s", w.PID, w.Host)
+}
+
+// what comes last, since a narrow terminal cuts the end off.
+func (w *holder) what() string {
+	what := strings.TrimSpace(w.Program + " " + w.Label)
+	if what == "" {
+		return ""
 	}
-	return b.String()
+	return " (" + what + ")"
 }
 
 func (w *holder) since() string {
 	if w.Since == nil {
 		return ""
 	}
-	return fmt.Sprintf(" since %s, for %s", w.Since.Local().Format("15:04:05"), short(time.Since(*w.Since)))
+	return " since " + w.Since.Local().Format("15:04:05")
 }
 
 // short rounds a time to what a person reads.

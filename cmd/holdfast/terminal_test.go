@@ -186,7 +186,7 @@ func TestWaitingShowsTheHolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.awaitShown(r, fmt.Sprintf(`for "job", held by pid %d on %s (holdfast night shift) since `, holder.Process.Pid, host))
+	p.awaitShown(r, fmt.Sprintf(`for "job", held by pid %d on %s since `, holder.Process.Pid, host))
 	p.awaitShown(r, p.state())
 	p.await("it is updated", func() bool { return strings.Count(r.out.String(), "waiting ") >= 2 })
 	p.write("stop", "now")
