@@ -77,7 +77,8 @@ type Store interface {
 	// after the store's own poll interval where the change could go unsignalled.
 	// It ends with ctx.Err() when ctx ends and ErrClosed when the store is
 	// closed; any trouble below counts as a poll. It leaves nothing behind in
-	// the store.
+	// the store. The core asks again as often as Wait returns: one that returned
+	// at once for ever would be a hot loop.
 	Wait(ctx context.Context, r Request, b *Busy) error
 
 	// Renew raises the remaining life of each hold to its TTL where less is
