@@ -20,7 +20,7 @@ type leakTest struct {
 	events *events
 }
 
-var shortLease = &holdfast.MutexOptions{TTL: time.Second, Reentrant: true}
+var shortLease = &holdfast.MutexOptions{TTL: 2 * time.Second, Reentrant: true}
 
 func newLeakTest(t *testing.T) *leakTest {
 	t.Parallel()
@@ -48,12 +48,12 @@ func (x *leakTest) lock(ctx context.Context, name string) *holdfast.Lease {
 	return l
 }
 
-// until collects garbage until done, for ten seconds at most.
+// until collects garbage until done, for half a minute at most.
 func (x *leakTest) until(what string, done func() bool) {
 	x.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(30 * time.Second)
 	for !done() {
 		select {
 		case <-tick.C:
@@ -169,7 +169,7 @@ func TestDoneOfForgottenLease(t *testing.T) {
 	for name, noRenew := range map[string]bool{"renewed": false, "not renewed": true} {
 		t.Run(name, func(t *testing.T) {
 			x := newLeakTest(t)
-			l, err := x.c.Mutex("k", &holdfast.MutexOptions{TTL: time.Second, NoRenew: noRenew}).Lock(t.Context())
+			l, err := x.c.Mutex("k", &holdfast.MutexOptions{TTL: 2 * time.Second, NoRenew: noRenew}).Lock(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

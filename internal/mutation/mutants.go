@@ -116,4 +116,13 @@ var mutants = []mutant{
 	{"a forgotten lease is renewed for ever", []edit{
 		{"lease.go", "x.leaked.Store(true)", "x.leaked.Store(false)"},
 	}},
+	{"a hold has a goroutine of its own", []edit{
+		{"client.go", "	c.renewer.schedule(h)\n", "	c.renewer.schedule(h)\n	c.start(func(ctx context.Context) { <-ctx.Done() })\n"},
+	}},
+	{"each waiter asks the store itself", []edit{
+		{"queue.go", "q.held != nil || q.asking {", "q.held != nil {"},
+	}},
+	{"any name will do", []edit{
+		{"options.go", "	if err := driver.CheckName(name); err != nil {", "	if err := driver.CheckName(\"k\"); err != nil {"},
+	}},
 }
